@@ -1,0 +1,74 @@
+package integrations
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Agent is all that Tracesmith knows of one coding agent. It is a value with
+// functions, not an implementation of an interface, so that a new agent is a
+// folder and one line in internal/agents.
+type Agent struct {
+	Name    string // ls_integration and the word on the command line: claude-code
+	Runtime string // human-readable runtime: Claude Code
+	Hooks   []Hook // the events to register
+	Reply   []byte // what the hook prints; nil: nothing
+
+	// Peek reads the routing fields of a payload and nothing else.
+	Peek func(Payload) (Route, error)
+	// Project reduces a payload to what the reducer reads. Where the agent keeps
+	// a transcript that leaves content behind.
+	Project func(Payload) (json.RawMessage, error)
+	// NewReducer returns the state of a session that nothing is known of yet.
+	NewReducer func() Reducer
+
+	Setup Setup
+}
+
+// Hook is one event of the agent that install registers.
+type Hook struct {
+	Event   string
+	Timeout time.Duration // limit to register with the agent; 0: the agent's default
+	Wakes   bool          // the event is worth a drainer's pass
+	Settles bool          // a turn or the session ends here: inline uploads wait in it
+	Shield  bool          // the agent kills this hook at once: ignore SIGTERM first
+}
+
+// Hook returns the registered event of that name.
+func (a *Agent) Hook(event string) (Hook, bool) {
+	for _, h := range a.Hooks {
+		if h.Event == event {
+			return h, true
+		}
+	}
+	return Hook{}, false
+}
+
+// Payload is what a hook process was given.
+type Payload struct {
+	Body   []byte                 // standard input, or the JSON argument
+	Args   []string               // arguments after the agent's name
+	Env    func(string) string    // the agent's environment: name one key, never list it
+	Exists func(path string) bool // whether the agent's own file is there
+}
+
+// Route is where an event belongs.
+type Route struct {
+	Event   string // the agent's name for it
+	Session string // the agent's session id: the thread
+	CWD     string // the agent's working directory
+	PID     int    // the agent's process; 0: not known
+}
+
+// Setup says how install registers the hooks. The functions are pure: they turn
+// the bytes of a settings file into the bytes it should have.
+type Setup struct {
+	// Path is the settings file, from the user's home (or, in project scope, the
+	// project's folder) and the environment.
+	Path func(dir string, project bool, env func(string) string) string
+	// Add registers the hooks. command gives the shell command of an event. It
+	// returns the settings unchanged, byte for byte, when nothing is missing.
+	Add func(settings []byte, hooks []Hook, command string) ([]byte, error)
+	// Remove takes out every command that ours recognises.
+	Remove func(settings []byte, ours func(command string) bool) ([]byte, error)
+}

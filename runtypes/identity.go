@@ -1,0 +1,151 @@
+package runtypes
+
+import (
+	"strings"
+
+	"github.com/tracesmith/tracesmith/internal/version"
+)
+
+// SchemaVersion is the value of ls_trace_schema_version.
+const SchemaVersion = "coding-agent-v1"
+
+// Version is Tracesmith's own version, stamped as ls_integration_version.
+func Version() string { return version.Version }
+
+// Identity is what every run of a turn says about itself. LangSmith does not
+// hand a parent's metadata down, so it is stamped on each run. The zero value of
+// a field means that it is not known, and the key is left out.
+type Identity struct {
+	Integration    string // ls_integration: claude-code, or a name of your own
+	Runtime        string // human-readable runtime: Claude Code
+	RuntimeVersion string // 2.1.332, without a v
+
+	ThreadID   string // the conversation
+	TurnID     string // native id of the turn
+	TurnNumber int    // 1-based, counts on across resumes; 0: not known
+
+	Repo             Repo
+	WorkingDirectory string // absolute path
+
+	ApprovalPolicy string // native permission mode; on root and interrupted runs only
+	SandboxType    string // native sandbox
+	UserID         string // a stable pseudonym
+	Attribution    string // git user.name, only when asked for
+	MetadataOnly   bool   // content was left out: ls_tracing_mode = metadata
+}
+
+// Repo is the repository being edited, at the moment the turn began.
+type Repo struct {
+	URL    string // remote, without credentials
+	Branch string
+	SHA    string // 40 or 64 hex digits
+}
+
+// AgentRuntime is the value of ls_agent_runtime: the runtime's name and version,
+// or the name alone.
+func (id Identity) AgentRuntime() string {
+	return strings.TrimSpace(id.Runtime + " " + id.RuntimeVersion)
+}
+
+// stamp writes the identity block of a run of the given kind over m. It is
+// called last, so the identity always wins over user metadata.
+func (id Identity) stamp(m map[string]any, kind Kind, agent AgentType) {
+	set := func(key, value string) {
+		if value == "" {
+			delete(m, key)
+			return
+		}
+		m[key] = value
+	}
+	if agent == "" {
+		agent = AgentRoot
+	}
+	set("ls_agent_type", string(agent))
+	set("ls_agent_purpose", "coding")
+	set("ls_integration", id.Integration)
+	set("ls_integration_version", version.Version)
+	set("ls_agent_runtime", id.AgentRuntime())
+	set("ls_agent_version", id.RuntimeVersion)
+	set("ls_agent_runtime_version", id.RuntimeVersion)
+	set("ls_trace_schema_version", SchemaVersion)
+	set("thread_id", id.ThreadID)
+	set("turn_id", id.TurnID)
+	delete(m, "turn_number")
+	if id.TurnNumber > 0 {
+		m["turn_number"] = id.TurnNumber
+	}
+	set("git_branch", id.Repo.Branch)
+	set("git_commit_sha", id.Repo.SHA)
+	set("git_repo_url", id.Repo.URL)
+	web, provider, name := id.Repo.Web()
+	set("repository_url", web)
+	set("repository_provider", provider)
+	set("repository_name", name)
+	set("working_directory", id.WorkingDirectory)
+	set("cwd", id.WorkingDirectory)
+	set("sandbox_type", id.SandboxType)
+	set("user_id", id.UserID)
+	set("ls_attribution_identifier", id.Attribution)
+	mode := ""
+	if id.MetadataOnly {
+		mode = "metadata"
+	}
+	set("ls_tracing_mode", mode)
+
+	policy := ""
+	if kind == KindRoot || kind == KindInterrupted {
+		policy = id.ApprovalPolicy
+	}
+	set("approval_policy", policy)
+}
+
+// Web gives the repository's https address, its provider (github, gitlab,
+// bitbucket, other) and its name (owner/name), all empty when the URL is.
+func (r Repo) Web() (url, provider, name string) {
+	host, path := splitRemote(r.URL)
+	if host == "" || path == "" {
+		return "", "", ""
+	}
+	bare := host
+	if i := strings.LastIndexByte(bare, ':'); i >= 0 && !strings.HasSuffix(bare, "]") {
+		bare = bare[:i]
+	}
+	switch {
+	case bare == "github.com" || strings.HasPrefix(bare, "github."):
+		provider = "github"
+	case bare == "gitlab.com" || strings.HasPrefix(bare, "gitlab."):
+		provider = "gitlab"
+	case bare == "bitbucket.org" || strings.HasPrefix(bare, "bitbucket."):
+		provider = "bitbucket"
+	default:
+		provider = "other"
+	}
+	return "https://" + host + "/" + path, provider, path
+}
+
+// splitRemote takes an https, ssh, git or scp-like remote apart. A port is kept
+// for http and https only: it is the port of another service otherwise.
+func splitRemote(remote string) (host, path string) {
+	scheme, rest, hasScheme := strings.Cut(remote, "://")
+	if !hasScheme {
+		rest = remote
+		i := strings.IndexByte(rest, ':')
+		if i < 0 || strings.ContainsAny(rest[:i], "/\\") {
+			return "", "" // a local path
+		}
+		host, path = rest[:i], rest[i+1:]
+	} else {
+		host, path, _ = strings.Cut(rest, "/")
+	}
+	if i := strings.LastIndexByte(host, '@'); i >= 0 {
+		host = host[i+1:]
+	}
+	if hasScheme && scheme != "http" && scheme != "https" {
+		if i := strings.LastIndexByte(host, ':'); i >= 0 && !strings.HasSuffix(host, "]") {
+			host = host[:i]
+		}
+	}
+	path = strings.Trim(path, "/")
+	path = strings.TrimSuffix(path, ".git")
+	return strings.ToLower(host), path
+}

@@ -1,0 +1,235 @@
+package runtypes
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"reflect"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// Marshal encodes v as LangSmith can take it: no HTML escaping (it triples the
+// size of code), no NaN or infinity (they become strings), no invalid UTF-8, and
+// integers beyond 64 bits as strings.
+func Marshal(v any) (json.RawMessage, error) {
+	raw, err := encode(v)
+	var bad *json.UnsupportedValueError
+	if errors.As(err, &bad) {
+		raw, err = encode(finite(reflect.ValueOf(v), 0))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("runtypes: encode %T: %w", v, err)
+	}
+	return Clean(raw)
+}
+
+// Clean returns raw as valid JSON that LangSmith accepts. What is clean already
+// comes back as it is, without a copy. Lone surrogates and invalid UTF-8 become
+// U+FFFD, integers beyond 64 bits become strings; key order, other numbers and
+// everything else stay as they are.
+func Clean(raw json.RawMessage) (json.RawMessage, error) {
+	if !json.Valid(raw) {
+		return nil, errors.New("runtypes: not valid JSON")
+	}
+	if clean(raw) {
+		return raw, nil
+	}
+	return rewrite(raw)
+}
+
+func encode(v any) (json.RawMessage, error) {
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(buf.Bytes(), []byte("\n")), nil
+}
+
+// clean reports whether valid JSON needs no rewriting: a cheap scan that errs on
+// the side of rewriting.
+func clean(raw []byte) bool {
+	digits, inString := 0, false
+	for i := 0; i < len(raw); i++ {
+		c := raw[i]
+		if inString {
+			switch c {
+			case '\\':
+				if i+2 < len(raw) && raw[i+1] == 'u' && (raw[i+2] == 'd' || raw[i+2] == 'D') {
+					return false
+				}
+				i++
+			case '"':
+				inString = false
+			}
+			continue
+		}
+		switch {
+		case c == '"':
+			inString, digits = true, 0
+		case c >= '0' && c <= '9':
+			if digits++; digits > 18 {
+				return false
+			}
+		default:
+			digits = 0
+		}
+	}
+	return utf8.Valid(raw)
+}
+
+// rewrite copies JSON token by token, which keeps the order of keys.
+func rewrite(raw []byte) (json.RawMessage, error) {
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.UseNumber()
+	var out bytes.Buffer
+	type frame struct {
+		object bool
+		n      int
+	}
+	var stack []frame
+	separate := func() {
+		if len(stack) == 0 {
+			return
+		}
+		top := &stack[len(stack)-1]
+		switch {
+		case top.object && top.n%2 == 1:
+			out.WriteByte(':')
+		case top.n > 0:
+			out.WriteByte(',')
+		}
+		top.n++
+	}
+	for {
+		tok, err := dec.Token()
+		if errors.Is(err, io.EOF) {
+			return out.Bytes(), nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("runtypes: rewrite: %w", err)
+		}
+		if d, ok := tok.(json.Delim); ok {
+			if d == '{' || d == '[' {
+				separate()
+				stack = append(stack, frame{object: d == '{'})
+			} else {
+				stack = stack[:len(stack)-1]
+			}
+			out.WriteByte(byte(d))
+			continue
+		}
+		separate()
+		if n, ok := tok.(json.Number); ok {
+			out.WriteString(number(n))
+			continue
+		}
+		b, err := encode(tok)
+		if err != nil {
+			return nil, fmt.Errorf("runtypes: rewrite: %w", err)
+		}
+		out.Write(b)
+	}
+}
+
+// number keeps a number's digits, and quotes an integer that does not fit 64 bits,
+// which LangSmith refuses ("int too big to convert").
+func number(n json.Number) string {
+	s := n.String()
+	if strings.ContainsAny(s, ".eE") {
+		return s
+	}
+	if _, err := strconv.ParseInt(s, 10, 64); err != nil {
+		return strconv.Quote(s)
+	}
+	return s
+}
+
+// finite rebuilds v with every NaN and infinity as a string. It is only reached
+// when the plain encoder refused one.
+func finite(v reflect.Value, depth int) any {
+	if !v.IsValid() || depth > 64 {
+		return nil
+	}
+	switch v.Kind() {
+	case reflect.Float32, reflect.Float64:
+		f := v.Float()
+		if math.IsNaN(f) || math.IsInf(f, 0) {
+			return strconv.FormatFloat(f, 'g', -1, 64)
+		}
+		return f
+	case reflect.Interface, reflect.Pointer:
+		if v.IsNil() {
+			return nil
+		}
+		if _, ok := v.Interface().(json.Marshaler); ok {
+			return v.Interface()
+		}
+		return finite(v.Elem(), depth+1)
+	case reflect.Map:
+		m := make(map[string]any, v.Len())
+		for it := v.MapRange(); it.Next(); {
+			m[fmt.Sprint(it.Key().Interface())] = finite(it.Value(), depth+1)
+		}
+		return m
+	case reflect.Slice, reflect.Array:
+		if v.Type().Elem().Kind() == reflect.Uint8 {
+			return v.Interface()
+		}
+		list := make([]any, v.Len())
+		for i := range list {
+			list[i] = finite(v.Index(i), depth+1)
+		}
+		return list
+	case reflect.Struct:
+		if _, ok := v.Interface().(json.Marshaler); ok {
+			return v.Interface()
+		}
+		m := map[string]any{}
+		for i := range v.NumField() {
+			f := v.Type().Field(i)
+			name, opts, _ := strings.Cut(f.Tag.Get("json"), ",")
+			if !f.IsExported() || name == "-" || (strings.Contains(opts, "omitempty") && v.Field(i).IsZero()) {
+				continue
+			}
+			if name == "" {
+				name = f.Name
+			}
+			m[name] = finite(v.Field(i), depth+1)
+		}
+		return m
+	default:
+		return v.Interface()
+	}
+}
+
+// object makes sure that inputs and outputs are JSON objects, which LangSmith
+// demands: anything else is put under key.
+func object(raw json.RawMessage, key string) (json.RawMessage, error) {
+	if len(raw) == 0 {
+		return nil, nil
+	}
+	raw, err := Clean(raw)
+	if err != nil {
+		return nil, err
+	}
+	trimmed := bytes.TrimLeft(raw, " \t\r\n")
+	if len(trimmed) > 0 && trimmed[0] == '{' {
+		return raw, nil
+	}
+	if string(trimmed) == "null" {
+		return nil, nil
+	}
+	out := make([]byte, 0, len(raw)+len(key)+5)
+	out = append(out, `{"`...)
+	out = append(out, key...)
+	out = append(out, `":`...)
+	out = append(out, raw...)
+	return append(out, '}'), nil
+}
