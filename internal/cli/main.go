@@ -1,0 +1,97 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+// Exit codes. There is no 2: agents that call hooks read it as "block".
+const (
+	exitOK    = 0
+	exitError = 1
+	exitUsage = 64
+)
+
+// Main runs the command that args name and returns its exit code.
+func Main(args []string, env func(string) string, stdin io.Reader, stdout, stderr io.Writer) int {
+	if len(args) > 0 && args[0] == "hook" {
+		return runHook(args[1:], env, stdin, stdout)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	a := &app{
+		stdin: stdin, stdout: stdout, stderr: stderr,
+		env: env, now: time.Now, getwd: os.Getwd, executable: os.Executable,
+	}
+	return a.run(ctx, args)
+}
+
+// run builds the command tree, executes args and maps the outcome to an exit code.
+func (a *app) run(ctx context.Context, args []string) (code int) {
+	defer func() {
+		if r := recover(); r != nil {
+			// What panicked may hold content: its type says enough for a report.
+			fmt.Fprintf(a.stderr, "tracesmith: internal error (%T): please report it with the command you ran\n", r)
+			code = exitError
+		}
+	}()
+	root := a.root()
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.Is(err, errReported):
+		return exitError
+	}
+	fmt.Fprintf(a.stderr, "tracesmith: %v\n", err)
+	var usage *usageError
+	if errors.As(err, &usage) {
+		return exitUsage
+	}
+	return exitError
+}
+
+// root is the command tree.
+func (a *app) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "tracesmith",
+		Short: "Trace coding agents to LangSmith",
+		Long: "Tracesmith records what a coding agent did in a turn (prompt, model calls, tools,\n" +
+			"subagents) and delivers it to LangSmith as a run tree.",
+		SilenceErrors:     true,
+		SilenceUsage:      true,
+		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
+		Args:              knownCommand,
+		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	root.SetIn(a.stdin)
+	root.SetOut(a.stdout)
+	root.SetErr(a.stderr)
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return usagef("%v (see: %s --help)", err, cmd.CommandPath())
+	})
+	for _, command := range commands() {
+		root.AddCommand(command(a))
+	}
+	return root
+}
+
+// knownCommand is reached with arguments only if no command has that name.
+func knownCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+		return usagef("unknown command %q: did you mean %q?", args[0], near[0])
+	}
+	return usagef("unknown command %q (see: tracesmith --help)", args[0])
+}
