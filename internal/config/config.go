@@ -1,0 +1,181 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Upload says when what was captured leaves the machine.
+type Upload string
+
+// The upload modes.
+const (
+	Detached Upload = "detached" // a background process delivers
+	Inline   Upload = "inline"   // the hook that ends a turn waits for delivery
+	Off      Upload = "off"      // nothing is delivered until drain is called
+)
+
+// Content says how much of the user's work a run carries.
+type Content string
+
+// The content levels.
+const (
+	Full     Content = "full"     // redacted prompts, replies, tool inputs and outputs
+	Metadata Content = "metadata" // no content at all: names, times, usage, identity
+)
+
+// DefaultEndpoint is LangSmith's public API.
+const DefaultEndpoint = "https://api.smith.langchain.com"
+
+// Config is every setting. The zero value is not useful: see [Load].
+type Config struct {
+	Enabled     bool
+	Endpoint    string
+	APIKey      string
+	WorkspaceID string
+	Project     string // empty: the integration's name
+	Live        bool   // post a turn while it runs
+	Upload      Upload
+	Content     Content
+	Store       bool // keep runs in the local store
+	Redact      bool
+	Tags        []string
+	Metadata    map[string]string
+
+	// Ignored names settings that had no effect, with the reason: unknown keys,
+	// and what a project's file may not say.
+	Ignored []string
+
+	sources map[string]string
+}
+
+// Options says where Load looks. The zero value yields the defaults.
+type Options struct {
+	Env   func(string) string
+	Flags map[string]string // by setting name, as in the files
+	Dir   string            // working directory; empty: no project file is looked for
+}
+
+// Setting is one value as a user is shown it.
+type Setting struct {
+	Key    string `json:"key"`
+	Value  string `json:"value"`
+	Source string `json:"source"` // flag, a variable's name, a file's path, or default
+}
+
+// SourceDefault is the source of a value that nobody set.
+const SourceDefault = "default"
+
+// Load reads the settings. The Config is usable even if there is an error, which
+// names every file and value that could not be used: a hook counts it and goes on,
+// a command prints it and stops.
+func Load(o Options) (Config, error) {
+	if o.Env == nil {
+		o.Env = func(string) string { return "" }
+	}
+	l := loader{cfg: defaults()}
+	l.userFile(UserFile(o.Env))
+	l.projectFile(ProjectFile(o.Dir, home(o.Env)))
+	l.environment(o.Env)
+	for _, key := range slices.Sorted(maps.Keys(o.Flags)) {
+		l.set(key, o.Flags[key], "flag")
+	}
+	return l.cfg, errors.Join(l.errs...)
+}
+
+// Disabled reports whether the environment alone switches tracing off. It is the
+// first thing that a hook asks, and it reads no file.
+func Disabled(env func(string) string) bool {
+	on, err := parseBool(clean(env("TRACESMITH")))
+	return err == nil && !on
+}
+
+// Source says where the value of a setting came from.
+func (c Config) Source(key string) string {
+	if s, ok := c.sources[key]; ok {
+		return s
+	}
+	return SourceDefault
+}
+
+// Explain lists every setting with its source. The API key is masked.
+func (c Config) Explain() []Setting {
+	var out []Setting
+	for _, f := range fields() {
+		out = append(out, Setting{Key: f.key, Value: f.text(&c), Source: c.Source(f.key)})
+	}
+	return out
+}
+
+// MaskKey hides a key but for its last four characters, and hides a short one whole.
+func MaskKey(key string) string {
+	switch {
+	case key == "":
+		return ""
+	case len(key) < 12:
+		return "****"
+	}
+	return "****" + key[len(key)-4:]
+}
+
+func defaults() Config {
+	return Config{
+		Enabled:  true,
+		Endpoint: DefaultEndpoint,
+		Live:     true,
+		Upload:   Detached,
+		Content:  Full,
+		Store:    true,
+		Redact:   true,
+		sources:  map[string]string{},
+	}
+}
+
+// loader applies one layer after the other, the weakest first.
+type loader struct {
+	cfg  Config
+	errs []error
+}
+
+// set changes one setting, or notes why it did not.
+func (l *loader) set(key, text, source string) {
+	f, ok := fieldOf(key)
+	if !ok {
+		l.ignore(key, source, "unknown setting")
+		return
+	}
+	if err := f.set(&l.cfg, text); err != nil {
+		l.errs = append(l.errs, fmt.Errorf("config: %s: %s: %w", source, key, err))
+		return
+	}
+	l.cfg.sources[key] = source
+}
+
+func (l *loader) ignore(key, source, why string) {
+	l.cfg.Ignored = append(l.cfg.Ignored, fmt.Sprintf("%s: %s: %s", source, key, why))
+}
+
+// environment applies the variables, for each setting the first that is not blank.
+func (l *loader) environment(env func(string) string) {
+	for _, f := range fields() {
+		for _, name := range f.env {
+			if text := clean(env(name)); text != "" {
+				l.set(f.key, text, name)
+				break
+			}
+		}
+	}
+}
+
+// clean trims blanks and one pair of quotes: values pasted into a .env file or a
+// container's definition often keep theirs.
+func clean(s string) string {
+	s = strings.TrimSpace(s)
+	if len(s) >= 2 && (s[0] == '"' || s[0] == '\'') && s[len(s)-1] == s[0] {
+		s = strings.TrimSpace(s[1 : len(s)-1])
+	}
+	return s
+}

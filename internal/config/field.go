@@ -1,0 +1,207 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Bounds of what a run carries of the user's own words.
+const (
+	maxTags     = 64
+	maxMetadata = 64
+	maxText     = 1024
+)
+
+// field is one setting: its name in files and flags, its variables, strongest
+// first, and how it is read and shown.
+type field struct {
+	key  string
+	env  []string
+	set  func(*Config, string) error
+	text func(*Config) string
+}
+
+// fields lists the settings in the order a user is shown them.
+func fields() []field {
+	return []field{
+		boolean("enabled", []string{"TRACESMITH"}, func(c *Config) *bool { return &c.Enabled }),
+		{
+			key: "endpoint", env: shared("ENDPOINT"),
+			set:  func(c *Config, s string) (err error) { c.Endpoint, err = parseEndpoint(s); return err },
+			text: func(c *Config) string { return c.Endpoint },
+		},
+		{
+			key: "api_key", env: shared("API_KEY"),
+			set:  func(c *Config, s string) error { return setText(&c.APIKey, s) },
+			text: func(c *Config) string { return MaskKey(c.APIKey) },
+		},
+		word("workspace_id", shared("WORKSPACE_ID"), func(c *Config) *string { return &c.WorkspaceID }),
+		word("project", shared("PROJECT"), func(c *Config) *string { return &c.Project }),
+		boolean("live", []string{"TRACESMITH_LIVE"}, func(c *Config) *bool { return &c.Live }),
+		choice("upload", "TRACESMITH_UPLOAD", func(c *Config) *Upload { return &c.Upload }, Detached, Inline, Off),
+		choice("content", "TRACESMITH_CONTENT", func(c *Config) *Content { return &c.Content }, Full, Metadata),
+		boolean("store", []string{"TRACESMITH_STORE"}, func(c *Config) *bool { return &c.Store }),
+		boolean("redact", []string{"TRACESMITH_REDACT"}, func(c *Config) *bool { return &c.Redact }),
+		{
+			key: "tags", env: []string{"TRACESMITH_TAGS"},
+			set:  func(c *Config, s string) error { return c.addTags(strings.Split(s, ",")) },
+			text: func(c *Config) string { return strings.Join(c.Tags, ",") },
+		},
+		{
+			key: "metadata", env: []string{"TRACESMITH_METADATA"},
+			set:  func(c *Config, s string) error { return c.addPairs(strings.Split(s, ",")) },
+			text: func(c *Config) string { return strings.Join(pairs(c.Metadata), ",") },
+		},
+	}
+}
+
+func fieldOf(key string) (field, bool) {
+	for _, f := range fields() {
+		if f.key == key {
+			return f, true
+		}
+	}
+	return field{}, false
+}
+
+// shared lists the variables of a setting that LangSmith's own tools have too.
+func shared(suffix string) []string {
+	return []string{"TRACESMITH_" + suffix, "LANGSMITH_" + suffix, "LANGCHAIN_" + suffix}
+}
+
+func boolean(key string, env []string, at func(*Config) *bool) field {
+	return field{
+		key: key, env: env,
+		set: func(c *Config, s string) error {
+			v, err := parseBool(s)
+			if err == nil {
+				*at(c) = v
+			}
+			return err
+		},
+		text: func(c *Config) string { return strconv.FormatBool(*at(c)) },
+	}
+}
+
+func word(key string, env []string, at func(*Config) *string) field {
+	return field{
+		key: key, env: env,
+		set:  func(c *Config, s string) error { return setText(at(c), s) },
+		text: func(c *Config) string { return *at(c) },
+	}
+}
+
+func choice[T ~string](key, env string, at func(*Config) *T, options ...T) field {
+	return field{
+		key: key, env: []string{env},
+		set: func(c *Config, s string) error {
+			if v := T(strings.ToLower(s)); slices.Contains(options, v) {
+				*at(c) = v
+				return nil
+			}
+			return fmt.Errorf("want one of %q", options)
+		},
+		text: func(c *Config) string { return string(*at(c)) },
+	}
+}
+
+func parseBool(s string) (bool, error) {
+	switch strings.ToLower(s) {
+	case "1", "true", "yes", "on":
+		return true, nil
+	case "0", "false", "no", "off":
+		return false, nil
+	}
+	return false, errors.New("want true or false")
+}
+
+// setText takes a value that goes into a header or a run's metadata.
+func setText(to *string, s string) error {
+	switch {
+	case len(s) > maxText:
+		return fmt.Errorf("longer than %d bytes", maxText)
+	case strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f }):
+		return errors.New("holds a control character")
+	}
+	*to = s
+	return nil
+}
+
+// parseEndpoint wants an http or https URL. It reads it by hand because net/url is
+// for the drainer, not the hook.
+func parseEndpoint(s string) (string, error) {
+	scheme, rest, ok := strings.Cut(strings.TrimRight(s, "/"), "://")
+	host, _, _ := strings.Cut(rest, "/")
+	scheme = strings.ToLower(scheme)
+	switch {
+	case !ok || host == "" || scheme != "https" && scheme != "http":
+		return "", errors.New("want a URL such as " + DefaultEndpoint)
+	case strings.Contains(host, "@"), strings.ContainsAny(rest, "?# \t\r\n"):
+		return "", errors.New("want a URL without user, query or fragment")
+	}
+	return scheme + "://" + rest, nil
+}
+
+// addTags adds to the tags of weaker layers: they say different things.
+func (c *Config) addTags(tags []string) error {
+	for _, t := range tags {
+		var tag string
+		if err := setText(&tag, clean(t)); err != nil {
+			return err
+		}
+		if tag == "" || slices.Contains(c.Tags, tag) {
+			continue
+		}
+		if len(c.Tags) == maxTags {
+			return fmt.Errorf("more than %d tags", maxTags)
+		}
+		c.Tags = append(c.Tags, tag)
+	}
+	return nil
+}
+
+func (c *Config) addPairs(pairs []string) error {
+	for _, p := range pairs {
+		if p = clean(p); p == "" {
+			continue
+		}
+		k, v, ok := strings.Cut(p, "=")
+		if !ok {
+			return errors.New("want name=value pairs")
+		}
+		if err := c.addPair(k, v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *Config) addPair(key, value string) error {
+	var k, v string
+	if err := errors.Join(setText(&k, clean(key)), setText(&v, clean(value))); err != nil {
+		return err
+	}
+	if k == "" || v == "" {
+		return nil
+	}
+	if _, known := c.Metadata[k]; !known && len(c.Metadata) == maxMetadata {
+		return fmt.Errorf("more than %d entries", maxMetadata)
+	}
+	if c.Metadata == nil {
+		c.Metadata = map[string]string{}
+	}
+	c.Metadata[k] = v
+	return nil
+}
+
+func pairs(m map[string]string) []string {
+	var out []string
+	for _, k := range slices.Sorted(maps.Keys(m)) {
+		out = append(out, k+"="+m[k])
+	}
+	return out
+}
