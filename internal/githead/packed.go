@@ -47,22 +47,21 @@ func search(file io.ReaderAt, low, high int64, name string) string {
 		if err != nil {
 			return ""
 		}
-		hash, ref, ok := entry(line)
-		if !ok { // ^hash: the commit of the annotated tag on the line before
-			if start == low {
-				low += int64(len(line))
-			} else {
-				high = start
+		next := start + int64(len(line))
+		if line[0] == '^' && start > low {
+			// The commit of the annotated tag on the line before: look at that one.
+			if start, line, err = lineAround(file, low, start-1); err != nil {
+				return ""
 			}
-			continue
 		}
-		switch strings.Compare(ref, name) {
-		case 0:
-			return hash
-		case -1:
-			low = start + int64(len(line))
-		default:
+		hash, ref, ok := entry(line)
+		switch {
+		case !ok || ref < name:
+			low = next
+		case ref > name:
 			high = start
+		default:
+			return hash
 		}
 	}
 	return ""
