@@ -1,0 +1,135 @@
+package journal
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// State is the directory that holds everything Tracesmith keeps between
+// processes.
+type State struct {
+	dir string
+}
+
+// Open returns the state in dir, which DefaultDir names, and creates it if need
+// be. It refuses a symbolic link and a directory of another user: what agents
+// were told must not end up in somebody else's hands.
+func Open(dir string) (*State, error) {
+	if err := makePrivate(filepath.Dir(dir)); err != nil {
+		return nil, fmt.Errorf("journal: state: %w", err)
+	}
+	if err := makePrivate(dir); err != nil {
+		return nil, fmt.Errorf("journal: state: %w", err)
+	}
+	return &State{dir: dir}, nil
+}
+
+// Dir is the state's directory.
+func (s *State) Dir() string { return s.dir }
+
+// path joins names below the state's directory.
+func (s *State) path(names ...string) string {
+	return filepath.Join(append([]string{s.dir}, names...)...)
+}
+
+// Session is the journal of one session of an agent. Its directory need not
+// exist yet.
+type Session struct {
+	state       *State
+	agent, hash string
+	name        string // the agent's session id; empty when only the key is known
+	dir         string
+}
+
+// Session returns the journal of an agent's session.
+func (s *State) Session(agent, session string) *Session {
+	sum := sha256.Sum256([]byte(session))
+	found := s.session(agent, hex.EncodeToString(sum[:16]))
+	found.name = session
+	return found
+}
+
+// Keyed returns the session of a key.
+func (s *State) Keyed(key string) (*Session, error) {
+	agent, hash, ok := strings.Cut(key, "/")
+	if !ok || !plainName(agent) || !plainName(hash) {
+		return nil, fmt.Errorf("journal: %q is no session key", key)
+	}
+	return s.session(agent, hash), nil
+}
+
+func (s *State) session(agent, hash string) *Session {
+	return &Session{state: s, agent: agent, hash: hash, dir: s.path("sessions", agent, hash)}
+}
+
+// Key names the session in a command line: the agent and a hash, nothing of
+// what the agent said.
+func (s *Session) Key() string { return s.agent + "/" + s.hash }
+
+// Agent is the name of the session's agent.
+func (s *Session) Agent() string { return s.agent }
+
+// Dir is the session's directory.
+func (s *Session) Dir() string { return s.dir }
+
+func (s *Session) path(name string) string { return filepath.Join(s.dir, name) }
+
+// prepare makes the session's directory.
+func (s *Session) prepare() error {
+	if !plainName(s.agent) || !plainName(s.hash) {
+		return fmt.Errorf("journal: %q is no session key", s.Key())
+	}
+	for dir := range s.parents() {
+		if err := makePrivate(dir); err != nil {
+			return fmt.Errorf("journal: session: %w", err)
+		}
+	}
+	return nil
+}
+
+// parents yields the directories from the state's down to the session's.
+func (s *Session) parents() func(yield func(string) bool) {
+	return func(yield func(string) bool) {
+		_ = yield(s.state.path("sessions")) &&
+			yield(s.state.path("sessions", s.agent)) &&
+			yield(s.dir)
+	}
+}
+
+// plainName reports whether a name is safe as one element of a path.
+func plainName(name string) bool {
+	if name == "" || len(name) > 64 {
+		return false
+	}
+	for _, c := range name {
+		switch {
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '-', c == '_':
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// makePrivate makes a directory, and those above it, that only its owner can
+// enter, or checks one that is there.
+func makePrivate(dir string) error {
+	info, err := os.Lstat(dir)
+	if os.IsNotExist(err) {
+		if err = os.MkdirAll(dir, 0o700); err != nil {
+			return err
+		}
+		info, err = os.Lstat(dir)
+	}
+	if err != nil {
+		return err
+	}
+	if !info.IsDir() {
+		return fmt.Errorf("%s is not a directory; symbolic links are not followed", dir)
+	}
+	return guard(dir, info)
+}
