@@ -1,0 +1,156 @@
+package exporter
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/tracesmith/tracesmith/runtypes"
+)
+
+// Client sends ops to LangSmith while its caller waits. It is safe for
+// concurrent use, but the order of two Export calls under way at once is open:
+// the ops of one trace belong in one call, or in calls that follow each other.
+type Client struct {
+	cfg    Config
+	http   *transport
+	server server
+	stats  counters
+	zstd   func() *zstd.Encoder
+	now    func() time.Time
+
+	life       context.Context // ends with Close
+	end        context.CancelFunc
+	background sync.WaitGroup
+}
+
+// NewClient checks cfg and returns a client. It does not touch the network.
+func NewClient(cfg Config) (*Client, error) {
+	cfg, err := cfg.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	c := &Client{cfg: cfg, http: newTransport(&cfg), now: time.Now, zstd: sync.OnceValue(newEncoder)}
+	c.life, c.end = context.WithCancel(context.Background())
+	return c, nil
+}
+
+// Close ends the background question to the server and gives up idle
+// connections. Exports under way are not disturbed.
+func (c *Client) Close() error {
+	c.end()
+	c.background.Wait()
+	c.http.idle()
+	return nil
+}
+
+// Stats returns the counts so far.
+func (c *Client) Stats() Stats { return c.stats.snapshot() }
+
+// Export delivers ops in order and returns when that is done or cannot go on.
+//
+// With a nil error every op was delivered, or dropped and reported to OnDrop.
+// Otherwise rest holds the ops whose fate is open, in order, for a later Export;
+// among them may be some that did arrive, which is harmless. The error is a
+// *TemporaryError when the server could not be reached or wants to be left
+// alone, a *StatusError when it refuses everything (errors.Is with
+// ErrUnauthorized and ErrForbidden tells why), or ctx's. Where a run's post
+// arrived but the patch merged into it did not, rest holds the patch alone.
+//
+// The runs must not change while Export runs; it does not change them either.
+func (c *Client) Export(ctx context.Context, ops []runtypes.Op) (rest []runtypes.Op, err error) {
+	if len(ops) == 0 {
+		return nil, nil
+	}
+	c.Warm()
+	items := fold(ops)
+	if err := c.exportItems(ctx, items); err != nil {
+		c.stats.failed(err)
+		for _, it := range items {
+			if !it.done {
+				rest = append(rest, it.ops...)
+			}
+		}
+		return rest, err
+	}
+	return nil, nil
+}
+
+// exportItems fills requests to what the server takes and delivers them.
+func (c *Client) exportItems(ctx context.Context, items []*item) error {
+	var batch []*item
+	size := 0
+	flush := func() error {
+		if len(batch) == 0 {
+			return nil
+		}
+		err := c.deliver(ctx, batch)
+		batch, size = batch[:0], 0
+		return err
+	}
+	for _, it := range items {
+		if ctx.Err() != nil {
+			return fmt.Errorf("exporter: export: %w", context.Cause(ctx))
+		}
+		maxOps, maxBytes := c.server.limits(&c.cfg)
+		if !c.prepare(it, maxBytes) {
+			continue
+		}
+		if len(batch) >= maxOps || size+it.wire.size() > maxBytes {
+			if err := flush(); err != nil {
+				return err
+			}
+		}
+		batch, size = append(batch, it), size+it.wire.size()
+	}
+	return flush()
+}
+
+// prepare serialises an item and makes it fit a request of its own. It reports
+// whether there is something to send.
+func (c *Client) prepare(it *item, maxBytes int) bool {
+	if why := it.prepare(c.cfg.Redact, c.cfg.Project); why != nil {
+		c.dropItem(it, why)
+		return false
+	}
+	if it.wire.size() > maxBytes {
+		it.wire.shorten(maxBytes) // what cannot be shortened so far the server may yet take
+	}
+	return true
+}
+
+// delivered settles items that the server has.
+func (c *Client) delivered(items []*item) {
+	for _, it := range items {
+		c.stats.delivered(len(it.ops))
+		it.settle()
+	}
+}
+
+func (c *Client) dropItem(it *item, why *DropError) {
+	c.drop(it.ops, why)
+	it.settle()
+}
+
+// drop counts and reports ops that will not arrive.
+func (c *Client) drop(ops []runtypes.Op, why *DropError) {
+	if len(ops) == 0 {
+		return
+	}
+	c.stats.dropped(len(ops), why)
+	attrs := []any{"ops", len(ops), "reason", string(why.Reason), "error", why.Err}
+	if run := ops[0].Run; run != nil {
+		attrs = append(attrs, slog.String("first", run.ID.String()))
+	}
+	c.cfg.Logger.Warn("ops dropped", attrs...)
+	if c.cfg.OnDrop == nil {
+		return
+	}
+	if err := guard(func() error { c.cfg.OnDrop(ops, why); return nil }); err != nil {
+		c.cfg.Logger.Error("OnDrop", "error", err)
+	}
+}

@@ -1,0 +1,120 @@
+package exporter
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/tracesmith/tracesmith/runtypes"
+)
+
+// Defaults of Config. The two batch limits are LangSmith's own; a server that
+// states others in /info is obeyed.
+const (
+	DefaultEndpoint   = "https://api.smith.langchain.com"
+	DefaultProject    = "default"
+	DefaultMaxBatch   = 100
+	DefaultMaxBytes   = 20 << 20
+	DefaultQueueBytes = 64 << 20
+	DefaultInterval   = 250 * time.Millisecond
+	DefaultMaxElapsed = 5 * time.Minute
+)
+
+// Config says where runs go and how. The zero value of every field is usable.
+type Config struct {
+	Endpoint    string // base URL; self-hosted ends in /api/v1. Empty: DefaultEndpoint
+	APIKey      string // sent as x-api-key. Empty: no authentication
+	WorkspaceID string // sent as X-Tenant-Id, which organisation-wide keys need
+	Project     string // project of runs that name none. Empty: DefaultProject
+
+	// HTTPClient sends the requests. Its redirect policy is replaced. Nil: a
+	// client of the exporter's own.
+	HTTPClient *http.Client
+
+	MaxBatch   int           // ops in a request. 0: what the server states, else DefaultMaxBatch
+	MaxBytes   int           // bytes in a request before compression. 0: as above, else DefaultMaxBytes
+	QueueBytes int64         // bytes a Batcher holds, queued and under way. 0: DefaultQueueBytes
+	Interval   time.Duration // longest a Batcher keeps a run waiting for company. 0: DefaultInterval
+	MaxElapsed time.Duration // longest a request is tried, first attempt to last. 0: DefaultMaxElapsed
+
+	// Redact removes secrets from a run; it gets a copy and may change all of it.
+	// An error or a panic drops the run. Nil: the built-in rules. See NoRedaction.
+	Redact func(*runtypes.Run) error
+
+	// OnDrop is told of every op that will not arrive, with a *DropError. The ops
+	// are those handed in, not redacted. It must not block, and may be called
+	// from several goroutines at once.
+	OnDrop func(lost []runtypes.Op, why error)
+
+	// Logger gets ids, counts and durations, never content. Nil: silence.
+	Logger *slog.Logger
+}
+
+// NoRedaction as Config.Redact sends runs as they are.
+func NoRedaction(*runtypes.Run) error { return nil }
+
+// withDefaults fills in what is not set and checks the rest.
+func (c Config) withDefaults() (Config, error) {
+	c.Endpoint = strings.TrimRight(unquote(c.Endpoint), "/")
+	c.APIKey, c.WorkspaceID = unquote(c.APIKey), unquote(c.WorkspaceID)
+	if c.Endpoint == "" {
+		c.Endpoint = DefaultEndpoint
+	}
+	if err := checkEndpoint(c.Endpoint); err != nil {
+		return c, fmt.Errorf("exporter: endpoint: %w", err)
+	}
+	if c.MaxBatch < 0 || c.MaxBytes < 0 || c.QueueBytes < 0 || c.Interval < 0 || c.MaxElapsed < 0 {
+		return c, errors.New("exporter: a limit in Config is negative")
+	}
+	if c.Project == "" {
+		c.Project = DefaultProject
+	}
+	if c.QueueBytes == 0 {
+		c.QueueBytes = DefaultQueueBytes
+	}
+	if c.Interval == 0 {
+		c.Interval = DefaultInterval
+	}
+	if c.MaxElapsed == 0 {
+		c.MaxElapsed = DefaultMaxElapsed
+	}
+	if c.Redact == nil {
+		c.Redact = builtinRedaction
+	}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	return c, nil
+}
+
+// checkEndpoint does not repeat the URL in its error: it may hold a password.
+func checkEndpoint(endpoint string) error {
+	u, err := url.Parse(endpoint)
+	switch {
+	case err != nil:
+		return errors.New("not a URL")
+	case u.Scheme != "http" && u.Scheme != "https":
+		return fmt.Errorf("scheme %q is neither http nor https", u.Scheme)
+	case u.Host == "":
+		return errors.New("no host")
+	case u.User != nil:
+		return errors.New("holds credentials; use APIKey")
+	case u.RawQuery != "" || u.Fragment != "":
+		return errors.New("holds a query or a fragment")
+	}
+	return nil
+}
+
+// unquote trims blanks and one pair of quotes, which settings copied from shell
+// scripts and .env files often carry.
+func unquote(s string) string {
+	s = strings.TrimSpace(s)
+	if n := len(s); n >= 2 && (s[0] == '"' || s[0] == '\'') && s[n-1] == s[0] {
+		s = strings.TrimSpace(s[1 : n-1])
+	}
+	return s
+}

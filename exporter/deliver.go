@@ -1,0 +1,125 @@
+package exporter
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+)
+
+// deliver brings items to the server in one request, or in as many as its
+// refusals make necessary. When it returns nil every item is settled: delivered
+// or dropped. Otherwise those that are not may be sent again.
+func (c *Client) deliver(ctx context.Context, items []*item) error {
+	err := c.send(ctx, items)
+	if err == nil {
+		c.delivered(items)
+		return nil
+	}
+	var temporary *TemporaryError
+	var refused *StatusError
+	if errors.As(err, &temporary) || !errors.As(err, &refused) {
+		return err
+	}
+	switch refused.Status {
+	case http.StatusConflict:
+		return c.resolveConflict(ctx, items)
+	case http.StatusRequestEntityTooLarge:
+		return c.resolveSize(ctx, items, refused)
+	case http.StatusBadRequest, http.StatusUnprocessableEntity:
+		return c.isolate(ctx, items, refused)
+	}
+	return err
+}
+
+// send posts items, changing endpoint and coding to what the server takes.
+func (c *Client) send(ctx context.Context, items []*item) error {
+	for {
+		req := c.newRequest(items)
+		err := c.sendWithRetry(ctx, req)
+		if !c.adapt(req, err) {
+			return err
+		}
+	}
+}
+
+// adapt learns from a refusal of the form of a request, and reports whether the
+// same items in another form are worth a try.
+func (c *Client) adapt(req *request, err error) bool {
+	var refused *StatusError
+	if !errors.As(err, &refused) {
+		return false
+	}
+	switch {
+	case refused.Status == http.StatusNotFound && req.path == pathMultipart:
+		c.server.refuseMultipart(true)
+		return true
+	case refused.Status == http.StatusNotFound && req.path == pathBatch:
+		// Neither is there: the endpoint is wrong or its server is being replaced,
+		// and nothing has been learned.
+		c.server.refuseMultipart(false)
+		return false
+	case refused.Status == http.StatusUnsupportedMediaType && req.coding != "":
+		c.server.refuseZstd()
+		return true
+	}
+	return false
+}
+
+// resolveConflict handles a 409, "already received". About a request of several
+// items it says that one of them was, and nothing about the others, so each is
+// sent alone. A post that took its patch in may have met the post without it,
+// sent before a crash: then the patch is still missing. Only what a 409 says of a
+// single write is certain.
+func (c *Client) resolveConflict(ctx context.Context, items []*item) error {
+	if len(items) > 1 {
+		return c.each(ctx, slices.Chunk(items, 1))
+	}
+	it := items[0]
+	if !it.merged() {
+		c.delivered(items)
+		return nil
+	}
+	c.stats.delivered(1)
+	it.asPatch()
+	return c.deliver(ctx, items)
+}
+
+// isolate splits a request that was refused as malformed until the item that
+// spoils it is alone, and drops that one.
+func (c *Client) isolate(ctx context.Context, items []*item, why *StatusError) error {
+	if len(items) > 1 {
+		return c.each(ctx, slices.Chunk(items, (len(items)+1)/2))
+	}
+	c.dropItem(items[0], &DropError{ReasonRejected, why})
+	return nil
+}
+
+// resolveSize halves a request that was refused for its size, and shortens a run
+// that is too large alone.
+func (c *Client) resolveSize(ctx context.Context, items []*item, why *StatusError) error {
+	if len(items) > 1 {
+		size := 0
+		for _, it := range items {
+			size += it.wire.size()
+		}
+		c.server.refuseSize(size)
+		return c.each(ctx, slices.Chunk(items, (len(items)+1)/2))
+	}
+	it := items[0]
+	if !it.wire.shorten(it.wire.size() / 2) {
+		c.dropItem(it, &DropError{ReasonTooLarge, why})
+		return nil
+	}
+	return c.deliver(ctx, items)
+}
+
+// each delivers groups of items one after the other, so that order holds.
+func (c *Client) each(ctx context.Context, groups func(yield func([]*item) bool)) error {
+	for group := range groups {
+		if err := c.deliver(ctx, group); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,150 @@
+package exporter
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/google/uuid"
+
+	"github.com/tracesmith/tracesmith/runtypes"
+)
+
+// item is one write on its way: an op, or several of one run folded into one.
+type item struct {
+	ops  []runtypes.Op // the caller's own, in order
+	verb runtypes.Verb
+	run  *runtypes.Run
+	wire record // empty until prepared and once settled
+	done bool   // delivered or dropped
+}
+
+// fold makes one item of each run's first op and the patches that follow it, in
+// the order of the first ops. A run's writes are billed and limited one by one,
+// and a server takes a second patch for a repetition.
+func fold(ops []runtypes.Op) []*item {
+	items := make([]*item, 0, len(ops))
+	latest := make(map[uuid.UUID]*item, len(ops))
+	for i, op := range ops {
+		if op.Run == nil {
+			items = append(items, &item{ops: ops[i : i+1 : i+1], verb: op.Verb})
+			continue
+		}
+		if it := latest[op.Run.ID]; it != nil && op.Verb == runtypes.Patch {
+			it.ops = append(it.ops, op)
+			it.run = runtypes.Merge(it.run, op.Run)
+			continue
+		}
+		it := &item{ops: ops[i : i+1 : i+1], verb: op.Verb, run: op.Run}
+		items, latest[op.Run.ID] = append(items, it), it
+	}
+	return items
+}
+
+// merged reports whether a post took a patch in.
+func (it *item) merged() bool { return it.verb == runtypes.Post && len(it.ops) > 1 }
+
+// asPatch turns a merged post whose run the server already knows into the patch
+// that it took in. It carries what both say, since extra is replaced as a whole.
+func (it *item) asPatch() {
+	it.verb, it.ops = runtypes.Patch, it.ops[1:]
+	it.wire.omit("inputs")
+}
+
+// settle marks the item as delivered or dropped and lets go of its bytes.
+func (it *item) settle() {
+	it.done = true
+	it.wire = record{}
+	it.run = nil
+}
+
+// prepare redacts a copy of the run and serialises it, once.
+func (it *item) prepare(redact func(*runtypes.Run) error, project string) *DropError {
+	run := it.run
+	if run != nil {
+		run = clone(run)
+		if err := guard(func() error { return redact(run) }); err != nil {
+			return &DropError{ReasonRedaction, err}
+		}
+	}
+	err := guard(func() (err error) {
+		var w runtypes.Wire
+		if w, err = runtypes.Encode(runtypes.Op{Verb: it.verb, Run: run}); err != nil {
+			return err
+		}
+		if w.SessionName == "" {
+			w.SessionName = project
+		}
+		it.wire, err = newRecord(it.verb, w)
+		return err
+	})
+	if err != nil {
+		return &DropError{ReasonInvalid, err}
+	}
+	return nil
+}
+
+// guard turns a panic of code that is not ours, such as a redaction or a value's
+// MarshalJSON, into an error. The panic's value may quote content: only its type
+// is kept.
+func guard(f func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("exporter: panic: %T", p)
+		}
+	}()
+	return f()
+}
+
+// clone copies a run so deeply that a redaction cannot reach the caller's.
+func clone(r *runtypes.Run) *runtypes.Run {
+	c := *r
+	c.Inputs, c.Outputs = bytes.Clone(r.Inputs), bytes.Clone(r.Outputs)
+	c.Metadata = cloneMap(r.Metadata)
+	c.Model.InvocationParams = cloneMap(r.Model.InvocationParams)
+	c.Tags = slices.Clone(r.Tags)
+	c.Events = slices.Clone(r.Events)
+	for i := range c.Events {
+		c.Events[i].Data = cloneMap(c.Events[i].Data)
+	}
+	if r.Usage != nil {
+		u := *r.Usage
+		u.InputDetails, u.OutputDetails = maps.Clone(u.InputDetails), maps.Clone(u.OutputDetails)
+		c.Usage = &u
+	}
+	return &c
+}
+
+func cloneMap(m map[string]any) map[string]any {
+	c := maps.Clone(m)
+	for key, value := range c {
+		c[key] = cloneValue(value)
+	}
+	return c
+}
+
+// cloneValue copies the containers that JSON knows; anything else is shared.
+func cloneValue(value any) any {
+	switch v := value.(type) {
+	case map[string]any:
+		return cloneMap(v)
+	case []any:
+		c := slices.Clone(v)
+		for i := range c {
+			c[i] = cloneValue(c[i])
+		}
+		return c
+	case map[string]string:
+		return maps.Clone(v)
+	case []string:
+		return slices.Clone(v)
+	case []byte:
+		return bytes.Clone(v)
+	case json.RawMessage:
+		return bytes.Clone(v)
+	default:
+		return value
+	}
+}

@@ -1,0 +1,85 @@
+package exporter
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/tracesmith/tracesmith/runtypes"
+)
+
+// record is one write, serialised: the main object, and the fields that the
+// multipart endpoint takes as parts of their own. Both endpoints' bodies are put
+// together from these bytes.
+type record struct {
+	verb   runtypes.Verb
+	id     string
+	main   []byte // a JSON object
+	fields []field
+}
+
+// field is a member of the run that is not in main.
+type field struct {
+	name string
+	raw  []byte // JSON, never null
+}
+
+// newRecord serialises w. The fields come in the order that LangSmith's own
+// clients write them.
+func newRecord(verb runtypes.Verb, w runtypes.Wire) (record, error) {
+	r := record{verb: verb, id: w.ID, fields: make([]field, 0, 5)}
+	add := func(name string, raw json.RawMessage) {
+		if len(raw) > 0 {
+			r.fields = append(r.fields, field{name, raw})
+		}
+	}
+	add("inputs", w.Inputs)
+	add("outputs", w.Outputs)
+	add("events", w.Events)
+	add("extra", w.Extra)
+	if w.Error != "" {
+		raw, err := runtypes.Marshal(w.Error)
+		if err != nil {
+			return record{}, fmt.Errorf("exporter: error of run %s: %w", w.ID, err)
+		}
+		add("error", raw)
+	}
+	w.Inputs, w.Outputs, w.Events, w.Extra, w.Error = nil, nil, nil, nil, ""
+	main, err := runtypes.Marshal(w)
+	if err != nil {
+		return record{}, fmt.Errorf("exporter: run %s: %w", w.ID, err)
+	}
+	r.main = main
+	return r, nil
+}
+
+// size is what the record takes in a multipart body, or a little more.
+func (r *record) size() int {
+	n := partOverhead + len(r.main)
+	for _, f := range r.fields {
+		n += partOverhead + len(f.raw)
+	}
+	return n
+}
+
+// omit leaves a field out.
+func (r *record) omit(name string) {
+	kept := r.fields[:0]
+	for _, f := range r.fields {
+		if f.name != name {
+			kept = append(kept, f)
+		}
+	}
+	r.fields = kept
+}
+
+// appendJSON appends the whole run as one object.
+func (r *record) appendJSON(dst []byte) []byte {
+	dst = append(dst, r.main[:len(r.main)-1]...)
+	for _, f := range r.fields {
+		dst = append(dst, `,"`...)
+		dst = append(dst, f.name...)
+		dst = append(dst, `":`...)
+		dst = append(dst, f.raw...)
+	}
+	return append(dst, '}')
+}

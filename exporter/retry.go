@@ -1,0 +1,122 @@
+package exporter
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/cenkalti/backoff/v4"
+)
+
+const (
+	firstPause    = 500 * time.Millisecond
+	longestPause  = time.Minute // LangSmith's rate windows are ten seconds to a minute
+	retryAfterCap = time.Hour
+)
+
+// sendWithRetry sends a request until it is answered for good, MaxElapsed has
+// passed or ctx ends. It returns nil when it was accepted, a *StatusError when it
+// was refused, a *TemporaryError when time ran out, else ctx's error.
+func (c *Client) sendWithRetry(ctx context.Context, req *request) error {
+	pauses := c.newPauses()
+	deadline := c.now().Add(c.cfg.MaxElapsed)
+	bounded, cancel := context.WithDeadline(ctx, deadline)
+	defer cancel()
+	for {
+		again, floor, err := c.attempt(bounded, req)
+		switch {
+		case err == nil:
+			return nil
+		case ctx.Err() != nil:
+			return fmt.Errorf("exporter: send: %w", context.Cause(ctx))
+		case !again:
+			return err
+		}
+		pause := max(pauses.NextBackOff(), floor)
+		if c.now().Add(pause).After(deadline) {
+			return &TemporaryError{RetryAfter: floor, Err: err}
+		}
+		c.stats.retried(err)
+		c.cfg.Logger.Debug("request will be tried again", "pause", pause, "error", err)
+		if err := sleep(ctx, pause); err != nil {
+			return fmt.Errorf("exporter: send: %w", err)
+		}
+	}
+}
+
+func (c *Client) newPauses() *backoff.ExponentialBackOff {
+	return backoff.NewExponentialBackOff(
+		backoff.WithInitialInterval(firstPause),
+		backoff.WithMultiplier(2),
+		backoff.WithMaxInterval(longestPause),
+		backoff.WithMaxElapsedTime(0)) // the deadline is ours: Retry-After counts too
+}
+
+// attempt sends a request once. It reports whether another attempt makes sense
+// and how long the server wants it to wait.
+func (c *Client) attempt(ctx context.Context, req *request) (again bool, floor time.Duration, err error) {
+	c.stats.requested(req)
+	got, err := c.http.do(ctx, http.MethodPost, req)
+	if err != nil {
+		return true, 0, err
+	}
+	floor = parseRetryAfter(got.retryAfter, got.date, c.now())
+	switch {
+	case got.status/100 == 2 && got.page:
+		return true, floor, errWebPage
+	case got.status/100 == 2:
+		return false, 0, nil
+	default:
+		return temporary(got.status), floor, got.refusal(req.path)
+	}
+}
+
+// temporary reports whether a status says "later" rather than "no".
+func temporary(status int) bool {
+	switch status {
+	case http.StatusRequestTimeout, http.StatusTooEarly, http.StatusTooManyRequests:
+		return true
+	}
+	return status >= 500
+}
+
+// sleep waits, or less long if ctx ends.
+func sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// parseRetryAfter reads a Retry-After header in either form: seconds, or a date,
+// which is compared with the answer's own Date so that the clocks of the two
+// machines need not agree. What cannot be read is 0; the result is at most an
+// hour.
+func parseRetryAfter(value, date string, now time.Time) time.Duration {
+	value = strings.TrimSpace(value)
+	if value == "" {
+		return 0
+	}
+	if seconds, err := strconv.ParseUint(value, 10, 63); err == nil || errors.Is(err, strconv.ErrRange) {
+		if seconds > uint64(retryAfterCap/time.Second) {
+			return retryAfterCap
+		}
+		return time.Duration(seconds) * time.Second
+	}
+	at, err := http.ParseTime(value)
+	if err != nil {
+		return 0
+	}
+	if sent, err := http.ParseTime(date); err == nil {
+		now = sent
+	}
+	return min(max(at.Sub(now), 0), retryAfterCap)
+}

@@ -1,0 +1,150 @@
+package exporter
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"sync"
+	"time"
+)
+
+const (
+	infoTimeout = 10 * time.Second
+	infoRetry   = time.Minute // a failure is not asked about again sooner
+	minBytes    = 64 << 10    // what 413 may bring the size of a request down to
+)
+
+// server is what is known of the other side: what it said in /info and what its
+// refusals have taught. Nothing is asked on the path of a request.
+type server struct {
+	mu       sync.Mutex
+	info     *info // nil: not known yet
+	asking   bool
+	askAgain time.Time
+
+	noMultipart bool // answered 404
+	noZstd      bool // answered 415
+	bytesCap    int  // lowered by 413; 0: not
+}
+
+// info is the part of GET /info that an exporter needs.
+type info struct {
+	BatchIngestConfig struct {
+		UseMultipartEndpoint *bool `json:"use_multipart_endpoint"`
+		SizeLimit            int   `json:"size_limit"`
+		SizeLimitBytes       int   `json:"size_limit_bytes"`
+	} `json:"batch_ingest_config"`
+	InstanceFlags struct {
+		ZstdCompressionEnabled bool `json:"zstd_compression_enabled"`
+	} `json:"instance_flags"`
+}
+
+// multipart reports whether the preferred endpoint is there.
+func (s *server) multipart() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.noMultipart {
+		return false
+	}
+	return s.info == nil || s.info.BatchIngestConfig.UseMultipartEndpoint == nil ||
+		*s.info.BatchIngestConfig.UseMultipartEndpoint
+}
+
+// zstd reports whether the server said that it takes compressed bodies.
+func (s *server) zstd() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return !s.noZstd && s.info != nil && s.info.InstanceFlags.ZstdCompressionEnabled
+}
+
+// limits returns how many ops and bytes a request may hold: the lowest of what is
+// configured, what the server states and what it has refused.
+func (s *server) limits(cfg *Config) (ops, bytes int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	ops, bytes = cfg.MaxBatch, cfg.MaxBytes
+	if s.info != nil {
+		ops = lowest(ops, s.info.BatchIngestConfig.SizeLimit)
+		bytes = lowest(bytes, s.info.BatchIngestConfig.SizeLimitBytes)
+	}
+	if ops == 0 {
+		ops = DefaultMaxBatch
+	}
+	if bytes == 0 {
+		bytes = DefaultMaxBytes
+	}
+	return ops, lowest(bytes, s.bytesCap)
+}
+
+// lowest is the smaller of two limits, 0 meaning none.
+func lowest(a, b int) int {
+	if a <= 0 || b > 0 && b < a {
+		return max(b, 0)
+	}
+	return a
+}
+
+// refuseMultipart remembers whether the preferred endpoint is missing.
+func (s *server) refuseMultipart(missing bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.noMultipart = missing
+}
+
+// refuseZstd remembers that compressed bodies are refused.
+func (s *server) refuseZstd() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.noZstd = true
+}
+
+// refuseSize remembers that a request of that many bytes was too large, so that
+// the next is built to fit.
+func (s *server) refuseSize(bytes int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.bytesCap = lowest(s.bytesCap, max(bytes/2, minBytes))
+}
+
+// Warm asks the server in the background what it takes. Export does so too, but
+// what it sends before the answer is there goes uncompressed: a caller that has
+// work to do before its first Export calls Warm ahead of it.
+func (c *Client) Warm() {
+	s := &c.server
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.info != nil || s.asking || c.now().Before(s.askAgain) || c.life.Err() != nil {
+		return
+	}
+	s.asking = true
+	c.background.Go(func() {
+		got, err := c.fetchInfo()
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.asking = false
+		if err != nil {
+			s.askAgain = c.now().Add(infoRetry)
+			c.cfg.Logger.Debug("server's limits not known", "error", err)
+			return
+		}
+		s.info = got
+	})
+}
+
+func (c *Client) fetchInfo() (*info, error) {
+	ctx, cancel := context.WithTimeout(c.life, infoTimeout)
+	defer cancel()
+	answer, err := c.http.do(ctx, http.MethodGet, &request{path: "/info"})
+	if err != nil {
+		return nil, err
+	}
+	if answer.status != http.StatusOK {
+		return nil, answer.refusal("/info")
+	}
+	got := new(info)
+	if err := json.Unmarshal(answer.body, got); err != nil {
+		return nil, fmt.Errorf("exporter: /info: %w", err)
+	}
+	return got, nil
+}

@@ -1,0 +1,146 @@
+package exporter
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/go-resty/resty/v2"
+
+	"github.com/tracesmith/tracesmith/runtypes"
+)
+
+const (
+	answerLimit  = 64 << 10    // bytes of an answer that are read
+	messageLimit = 256         // bytes of a refusal's explanation that are kept
+	attemptTime  = time.Minute // for an empty request, from dial to answer
+	slowUplink   = 64 << 10    // bytes a second that a slow connection is allowed
+)
+
+// errWebPage is a success that did not come from LangSmith but from what stands
+// in front of it: a proxy's login page, a hotel's portal.
+var errWebPage = errors.New("exporter: the answer is a web page")
+
+// transport makes single HTTP requests: no retry, no decisions.
+type transport struct {
+	resty *resty.Client
+	idle  func() // closes the connections that are ours
+}
+
+// answer is what came back.
+type answer struct {
+	status     int
+	body       []byte // at most answerLimit
+	retryAfter string
+	date       string
+	page       bool // HTML
+}
+
+func newTransport(cfg *Config) *transport {
+	t := &transport{idle: func() {}}
+	hc := new(http.Client)
+	if cfg.HTTPClient != nil {
+		*hc = *cfg.HTTPClient // a copy: the caller's redirect policy stays its own
+	} else if base, ok := http.DefaultTransport.(*http.Transport); ok {
+		own := base.Clone()
+		own.ResponseHeaderTimeout = attemptTime
+		hc.Transport, t.idle = own, own.CloseIdleConnections
+	}
+	if hc.Transport == nil {
+		hc.Transport = http.DefaultTransport
+	}
+	hc.CheckRedirect = sameServer
+	t.resty = resty.NewWithClient(hc).
+		SetBaseURL(cfg.Endpoint).
+		SetLogger(quiet{}).
+		SetDisableWarn(true).
+		SetDoNotParseResponse(true).
+		SetHeader("User-Agent", "tracesmith/"+runtypes.Version()).
+		SetHeader("Accept", "application/json")
+	if cfg.APIKey != "" {
+		t.resty.SetHeader("x-api-key", cfg.APIKey)
+	}
+	if cfg.WorkspaceID != "" {
+		t.resty.SetHeader("X-Tenant-Id", cfg.WorkspaceID)
+	}
+	return t
+}
+
+// sameServer follows a redirect only where it repeats the request (307, 308) to
+// the same server. The key is a header that net/http would carry to any host, and
+// a POST that became a GET would look delivered.
+func sameServer(next *http.Request, via []*http.Request) error {
+	first := via[0]
+	if len(via) < 5 && next.Method == first.Method && next.URL.Scheme == first.URL.Scheme && next.URL.Host == first.URL.Host {
+		return nil
+	}
+	return http.ErrUseLastResponse
+}
+
+// do sends a request once and reads the answer.
+func (t *transport) do(ctx context.Context, method string, req *request) (*answer, error) {
+	ctx, cancel := context.WithTimeout(ctx, attemptTime+time.Duration(len(req.body)/slowUplink)*time.Second)
+	defer cancel()
+	r := t.resty.R().SetContext(ctx)
+	if req.body != nil {
+		r.SetBody(bytes.NewReader(req.body)) // not copied, with a Content-Length
+	}
+	for key, values := range req.header {
+		r.Header[key] = values
+	}
+	resp, err := r.Execute(method, req.path)
+	if err != nil {
+		return nil, fmt.Errorf("exporter: %s: %w", req.path, err)
+	}
+	body := resp.RawBody()
+	defer body.Close()
+	raw, err := io.ReadAll(io.LimitReader(body, answerLimit))
+	if err != nil && !resp.IsSuccess() {
+		return nil, fmt.Errorf("exporter: %s: answer: %w", req.path, err)
+	}
+	kind, _, _ := mime.ParseMediaType(resp.Header().Get("Content-Type"))
+	return &answer{
+		status: resp.StatusCode(), body: raw, page: kind == "text/html",
+		retryAfter: resp.Header().Get("Retry-After"), date: resp.Header().Get("Date"),
+	}, nil
+}
+
+// refusal describes an answer that is not a success.
+func (a *answer) refusal(path string) *StatusError {
+	e := &StatusError{Status: a.status, Path: path}
+	var said struct {
+		Error  string `json:"error"`
+		Detail string `json:"detail"`
+	}
+	if json.Unmarshal(a.body, &said) == nil {
+		e.Message = cut(said.Error+said.Detail, messageLimit)
+	}
+	return e
+}
+
+// cut shortens a text of the server's to n bytes of one line.
+func cut(s string, n int) string {
+	s = strings.Join(strings.Fields(s), " ")
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}
+
+// quiet keeps resty from writing to standard error.
+type quiet struct{}
+
+func (quiet) Errorf(string, ...any) {}
+func (quiet) Warnf(string, ...any)  {}
+func (quiet) Debugf(string, ...any) {}
