@@ -1,0 +1,199 @@
+package capture
+
+import (
+	"io"
+	"os"
+	"time"
+
+	"github.com/tracesmith/tracesmith/integrations"
+	"github.com/tracesmith/tracesmith/internal/config"
+	"github.com/tracesmith/tracesmith/internal/githead"
+	"github.com/tracesmith/tracesmith/internal/journal"
+	"github.com/tracesmith/tracesmith/internal/procid"
+	"github.com/tracesmith/tracesmith/internal/redact"
+)
+
+// Config is one call of the hook.
+type Config struct {
+	Args   []string // the agent's name, then what the agent added
+	Env    func(string) string
+	Stdin  io.Reader
+	Stdout io.Writer
+
+	// Find returns the agent of a name.
+	Find func(name string) (*integrations.Agent, bool)
+	// Spawn starts a drainer for a session's key that outlives the hook.
+	Spawn func(stateDir, session string) error
+	// Deliver runs a drainer and waits for it, at most for the time given.
+	Deliver func(session string, limit time.Duration) error
+	// Exit ends the process from the watchdog; nil: os.Exit.
+	Exit func(code int)
+}
+
+// Limits of one event. What is longer is dropped and counted.
+const (
+	maxInput   = 32 << 20
+	maxData    = 16 << 20
+	maxEvent   = 128
+	maxSession = 1024
+	maxPath    = 32 << 10
+)
+
+// hook is the state of one call.
+type hook struct {
+	Config
+	started time.Time
+	agent   *integrations.Agent
+	event   string // as far as it is known
+	body    []byte
+	dog     *watchdog
+}
+
+// Run takes one event. When it returns the process should exit with 0.
+func Run(c Config) {
+	h := &hook{Config: c, started: time.Now()}
+	if h.Exit == nil {
+		h.Exit = os.Exit
+	}
+	if len(c.Args) > 0 {
+		if agent, ok := c.Find(c.Args[0]); ok {
+			h.agent = agent
+		}
+	}
+	h.dog = &watchdog{bite: h.giveUp}
+	defer h.reply()
+	if config.Disabled(c.Env) {
+		return
+	}
+	ignoreSignals(h.shielded())
+	h.dog.start()
+	defer h.dog.stop()
+	defer func() {
+		if r := recover(); r != nil {
+			h.lost(panicked(r))
+		}
+	}()
+	if l := h.capture(); l != nil {
+		h.lost(l)
+	}
+}
+
+// capture is the way from the input to the journal.
+func (h *hook) capture() *loss {
+	if h.agent == nil {
+		return &loss{reason: reasonAgent}
+	}
+	var l *loss
+	if h.body, l = h.input(); l != nil {
+		return l
+	}
+	payload := integrations.Payload{Body: h.body, Args: h.Args[1:], Env: h.Env, Exists: exists}
+	route, event, l := h.route(payload)
+	if l != nil {
+		return l
+	}
+	settings, err := config.Load(config.Options{Env: h.Env, Dir: route.CWD})
+	if err != nil {
+		// Tracing goes on with what could be read; the drainer will say so too.
+		h.lost(&loss{reason: reasonConfig, err: err})
+	}
+	if !settings.Enabled {
+		return nil
+	}
+	entry, l := h.entry(payload, route)
+	if l != nil {
+		return l
+	}
+	state, err := h.state()
+	if err != nil {
+		return &loss{reason: reasonState, err: err}
+	}
+	session := state.Session(h.agent.Name, route.Session)
+	if err := session.Append(entry); err != nil {
+		return appendLoss(err)
+	}
+	return h.wake(event, settings, state, session, route.PID)
+}
+
+// route finds where the event belongs and whether it is one we asked for.
+func (h *hook) route(p integrations.Payload) (integrations.Route, integrations.Hook, *loss) {
+	route, err := h.agent.Peek(p)
+	if err != nil {
+		return route, integrations.Hook{}, &loss{reason: journal.DropBadInput}
+	}
+	if len(route.Event) > maxEvent || len(route.Session) > maxSession || len(route.CWD) > maxPath {
+		return route, integrations.Hook{}, &loss{reason: journal.DropTooLarge}
+	}
+	event, ok := h.agent.Hook(route.Event)
+	if !ok {
+		return route, event, &loss{reason: journal.DropUnknown}
+	}
+	h.event = event.Event
+	if route.Session == "" {
+		return route, event, &loss{reason: journal.DropBadInput}
+	}
+	if route.CWD == "" {
+		route.CWD, _ = os.Getwd()
+	}
+	return route, event, nil
+}
+
+// entry makes the journal's line: what the reducer reads, without secrets.
+func (h *hook) entry(p integrations.Payload, route integrations.Route) (journal.Entry, *loss) {
+	data, err := h.agent.Project(p)
+	switch {
+	case err != nil:
+		return journal.Entry{}, &loss{reason: journal.DropBadInput}
+	case len(data) > maxData:
+		return journal.Entry{}, &loss{reason: journal.DropTooLarge}
+	}
+	if data, err = redact.Fast(data); err != nil {
+		return journal.Entry{}, &loss{reason: journal.DropRedaction}
+	}
+	head := githead.Read(route.CWD)
+	start, boot := procid.Of(route.PID)
+	return journal.Entry{
+		At:      h.started,
+		Event:   route.Event,
+		Session: route.Session,
+		CWD:     route.CWD,
+		Head:    integrations.Head{Branch: head.Branch, SHA: head.SHA},
+		Proc:    journal.Proc{PID: route.PID, Start: start, Boot: boot},
+		Data:    data,
+	}, nil
+}
+
+// state opens the state directory.
+func (h *hook) state() (*journal.State, error) {
+	dir, err := journal.DefaultDir(h.Env)
+	if err != nil {
+		return nil, err
+	}
+	return journal.Open(dir)
+}
+
+// reply prints what the agent waits for, once.
+func (h *hook) reply() {
+	if h.agent != nil && len(h.agent.Reply) > 0 && h.dog.first() {
+		_, _ = h.Stdout.Write(h.agent.Reply)
+	}
+}
+
+// shielded reports whether one of the agent's hooks is killed as soon as it
+// began. Which one this is stands in the input, and reading that takes too long.
+func (h *hook) shielded() bool {
+	if h.agent == nil {
+		return false
+	}
+	for _, event := range h.agent.Hooks {
+		if event.Shield {
+			return true
+		}
+	}
+	return false
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}

@@ -1,0 +1,45 @@
+package capture
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"strings"
+
+	"github.com/tracesmith/tracesmith/internal/journal"
+)
+
+// input returns the event: the last argument where that is JSON, as some agents
+// have it, else standard input up to the limit.
+func (h *hook) input() ([]byte, *loss) {
+	body, l := h.rawInput()
+	if l != nil {
+		return nil, l
+	}
+	body = bytes.TrimSpace(bytes.TrimPrefix(body, []byte("\xef\xbb\xbf")))
+	if len(body) == 0 {
+		return nil, &loss{reason: reasonNoInput}
+	}
+	if !json.Valid(body) {
+		h.body = body
+		return nil, &loss{reason: journal.DropBadInput}
+	}
+	return body, nil
+}
+
+func (h *hook) rawInput() ([]byte, *loss) {
+	if n := len(h.Args); n > 1 && strings.HasPrefix(h.Args[n-1], "{") {
+		return []byte(h.Args[n-1]), nil
+	}
+	body, err := io.ReadAll(io.LimitReader(h.Stdin, maxInput+1))
+	if len(body) > maxInput {
+		// The agent may not expect its pipe to break: take the rest, up to the
+		// watchdog's patience.
+		_, _ = io.Copy(io.Discard, h.Stdin)
+		return nil, &loss{reason: journal.DropTooLarge}
+	}
+	if err != nil {
+		return nil, &loss{reason: reasonNoInput}
+	}
+	return body, nil
+}

@@ -1,0 +1,49 @@
+package capture
+
+import (
+	"sync/atomic"
+	"time"
+)
+
+// The hook's patience, and what of it is left to count the failure.
+const (
+	patience   = 700 * time.Millisecond
+	lastBreath = 50 * time.Millisecond
+)
+
+// watchdog ends the process when the hook takes too long: an agent that never
+// closes its pipe, a disk that hangs.
+type watchdog struct {
+	bite    func()
+	timer   *time.Timer
+	claimed atomic.Bool
+}
+
+func (w *watchdog) start() { w.timer = time.AfterFunc(patience, w.bite) }
+
+func (w *watchdog) stop() {
+	if w.timer != nil {
+		w.timer.Stop()
+	}
+}
+
+// first reports whether the caller is the first to ask: one of the hook and its
+// watchdog may print the reply.
+func (w *watchdog) first() bool { return w.claimed.CompareAndSwap(false, true) }
+
+// giveUp counts the failure if that can be done at once, and ends the process.
+func (h *hook) giveUp() {
+	counted := make(chan struct{})
+	go func() {
+		defer close(counted)
+		if state, err := h.state(); err == nil {
+			_ = state.Drop(reasonTimeout, 1)
+		}
+	}()
+	select {
+	case <-counted:
+	case <-time.After(lastBreath):
+	}
+	h.reply()
+	h.Exit(0)
+}
