@@ -1,0 +1,169 @@
+package ingest
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"mime"
+	"mime/multipart"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/tracesmith/tracesmith/runtypes"
+)
+
+// partFields are the fields of a run that may travel as parts of their own.
+var partFields = []string{"inputs", "outputs", "events", "extra", "error", "serialized"}
+
+// form collects the parts of a multipart body into operations.
+type form struct {
+	batch *batch
+	ops   map[string]*operation // by verb and run id
+	order []*operation
+}
+
+type operation struct {
+	name   string // post.<id>
+	verb   runtypes.Verb
+	id     string
+	run    object // nil until the main part has come
+	fields object
+}
+
+// decodeMultipart reads the body of POST /runs/multipart.
+func decodeMultipart(body []byte, contentType string) (*batch, error) {
+	kind, params, err := mime.ParseMediaType(contentType)
+	if err != nil || kind != "multipart/form-data" || params["boundary"] == "" {
+		return nil, invalid("Content-Type must be multipart/form-data with a boundary")
+	}
+	f := &form{batch: newBatch(), ops: map[string]*operation{}}
+	reader := multipart.NewReader(bytes.NewReader(body), params["boundary"])
+	for {
+		part, err := reader.NextRawPart()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, invalid("error reading multipart data: %v", err)
+		}
+		if err := f.part(part); err != nil {
+			return nil, err
+		}
+	}
+	return f.finish()
+}
+
+func (f *form) part(part *multipart.Part) error {
+	name := part.FormName()
+	data, err := io.ReadAll(part)
+	if err != nil {
+		return invalid("error reading multipart data: %v", err)
+	}
+	if err := checkPart(part, name, len(data)); err != nil {
+		return err
+	}
+	verb, rest, _ := strings.Cut(name, ".")
+	id, field, hasField := strings.Cut(rest, ".")
+	id = strings.ToLower(id)
+	if !isUUID(id) {
+		return invalid("part %.80q: name must be post.<id>, patch.<id>, attachment.<id>.<name> or feedback.<id>", name)
+	}
+	switch {
+	case verb == "attachment" && field != "" && !strings.Contains(field, "."):
+		f.batch.dropped["attachment"]++
+		return nil
+	case verb == "feedback" && !hasField:
+		f.batch.dropped["feedback"]++
+		return checkJSON("part "+name, data)
+	case verb != string(runtypes.Post) && verb != string(runtypes.Patch),
+		hasField && !slices.Contains(partFields, field):
+		return invalid("part %.80q: unknown name", name)
+	}
+	if err := checkJSON("part "+name, data); err != nil {
+		return err
+	}
+	op := f.op(runtypes.Verb(verb), id)
+	if hasField {
+		return op.field(field, data)
+	}
+	return op.main(data)
+}
+
+// checkPart wants a type and a length of every part, and no encoding.
+func checkPart(part *multipart.Part, name string, size int) error {
+	contentType := part.Header.Get("Content-Type")
+	if contentType == "" {
+		return invalid("part %.80q: Content-Type is required", name)
+	}
+	if part.Header.Get("Content-Encoding") != "" {
+		return invalid("part %.80q: Content-Encoding is not allowed", name)
+	}
+	length := part.Header.Get("Content-Length")
+	if length == "" {
+		if _, params, err := mime.ParseMediaType(contentType); err == nil {
+			length = params["length"]
+		}
+	}
+	if length == "" {
+		return invalid("part %.80q: Content-Length is required", name)
+	}
+	if n, err := strconv.Atoi(length); err != nil || n != size {
+		return invalid("part %.80q: says %.20s bytes and has %d", name, length, size)
+	}
+	return nil
+}
+
+func (f *form) op(verb runtypes.Verb, id string) *operation {
+	name := string(verb) + "." + id
+	op := f.ops[name]
+	if op == nil {
+		op = &operation{name: name, verb: verb, id: id, fields: object{}}
+		f.ops[name] = op
+		f.order = append(f.order, op)
+	}
+	return op
+}
+
+func (op *operation) main(data []byte) error {
+	if op.run != nil {
+		return invalid("part %q comes twice", op.name)
+	}
+	run, err := parseObject(data)
+	if err != nil {
+		return invalid("part %q must be an object", op.name)
+	}
+	if id, err := run.text("id"); err != nil || !strings.EqualFold(id, op.id) {
+		return invalid("part %q: id does not match the part's name", op.name)
+	}
+	op.run = run
+	return nil
+}
+
+func (op *operation) field(field string, data []byte) error {
+	if _, twice := op.fields[field]; twice {
+		return invalid("part %q comes twice", op.name+"."+field)
+	}
+	op.fields[field] = json.RawMessage(bytes.TrimSpace(data))
+	return nil
+}
+
+// finish joins each operation's parts and checks the whole.
+func (f *form) finish() (*batch, error) {
+	for _, op := range f.order {
+		if op.run == nil {
+			return nil, invalid("part %q is missing, only its fields are there", op.name)
+		}
+		for field, data := range op.fields {
+			if _, twice := op.run[field]; twice {
+				return nil, invalid("part %q: %s is sent both ways", op.name, field)
+			}
+			op.run[field] = data
+		}
+		if err := f.batch.add(op.verb, op.run); err != nil {
+			return nil, err
+		}
+	}
+	return f.batch, nil
+}
