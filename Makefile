@@ -1,0 +1,87 @@
+# Everything here is plain Go; `make ci` runs what a change must pass.
+
+GO       ?= go
+FUZZTIME ?= 20s
+ROUNDS   ?= 200
+
+GOLANGCI_LINT := v2.12.0
+GOVULNCHECK   := v1.1.4
+
+PKG     := github.com/tracesmith/tracesmith
+VERSION := $(shell git describe --tags --dirty 2>/dev/null | sed 's/^v//')
+LDFLAGS := -s -w $(if $(VERSION),-X $(PKG)/internal/version.Version=$(VERSION))
+
+# Tools are built once, from the module proxy, into a folder of their own, so
+# that they never enter go.mod.
+CACHE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/tracesmith
+TOOLS := $(CACHE)/tools
+LINT  := $(TOOLS)/golangci-lint-$(GOLANGCI_LINT)
+
+.PHONY: help
+help: ## list the targets
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
+
+.PHONY: build
+build: ## build ./tracesmith, static and stripped
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o tracesmith ./cmd/tracesmith
+
+.PHONY: test
+test: ## the tests
+	$(GO) test ./...
+
+.PHONY: race
+race: ## the tests under the race detector (needs a C compiler)
+	$(GO) test -race ./...
+
+.PHONY: lint
+lint: $(LINT) ## golangci-lint, with the import arrows
+	$(LINT) run ./...
+
+$(LINT):
+	GOBIN=$(TOOLS)/build $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_LINT)
+	mv $(TOOLS)/build/golangci-lint $@
+
+.PHONY: vet
+vet: ## go vet for every system a release is built for
+	GOOS=linux $(GO) vet ./...
+	GOOS=darwin $(GO) vet ./...
+	GOOS=windows $(GO) vet ./...
+	$(GO) vet -tags e2e ./e2e/...
+
+.PHONY: tidy
+tidy: ## is go.mod what the code imports?
+	$(GO) mod tidy -diff
+
+.PHONY: vuln
+vuln: ## known vulnerabilities (downloads their database)
+	$(GO) run golang.org/x/vuln/cmd/govulncheck@$(GOVULNCHECK) ./...
+
+.PHONY: bench
+bench: ## how long a hook takes, and the packages' own benchmarks
+	$(GO) run ./internal/hookbench
+	$(GO) test -run '^$$' -bench . -benchmem ./...
+
+.PHONY: fuzz
+fuzz: ## every fuzz target for FUZZTIME each
+	@set -e; for pkg in $$($(GO) list ./...); do \
+		for target in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz' || true); do \
+			echo "== $$pkg $$target"; \
+			$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) $$pkg; \
+		done; \
+	done
+
+.PHONY: crash
+crash: ## kill hooks and drainers at random points, ROUNDS times
+	TRACESMITH_CRASH_ROUNDS=$(ROUNDS) $(GO) test -count 1 -timeout 60m -run Crash -v ./...
+
+.PHONY: e2e
+e2e: ## drive the real Claude Code against a scripted model on loopback
+	$(GO) test -tags e2e -count 1 -timeout 10m -v ./e2e/...
+
+.PHONY: ci
+ci: ## what a change must pass
+	.ci/run
+
+.PHONY: clean
+clean: ## remove what was built here; the caches stay
+	rm -rf tracesmith dist e2e/logs
