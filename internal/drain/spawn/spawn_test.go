@@ -48,9 +48,6 @@ func TestADrainerOutlivesItsHookAndHoldsNoneOfItsStreams(t *testing.T) {
 		if err == nil {
 			report = string(raw)
 		}
-		if t.Context().Err() != nil {
-			t.Fatal("no drainer ran")
-		}
 		time.Sleep(time.Millisecond)
 	}
 	want := []string{"drain", "--session", "toy/abc", "--linger", "cwd=" + dir}
@@ -66,9 +63,9 @@ func TestTheEnvironmentIsAllowListed(t *testing.T) {
 	got := environ([]string{
 		"HOME=/home/dev", "AWS_SECRET_ACCESS_KEY=x", "TRACESMITH_STATE=state", "https_proxy=http://proxy",
 		"LANGCHAIN_API_KEY=k", "GIT_DIR=/elsewhere", "OPENAI_API_KEY=x",
-	}, filepath.FromSlash("/work/state/tracesmith/v1"))
+	}, filepath.FromSlash("/srv/state/tracesmith/v1"))
 	want := []string{
-		"HOME=/home/dev", "TRACESMITH_STATE=" + filepath.FromSlash("/work/state"), "https_proxy=http://proxy", "LANGCHAIN_API_KEY=k",
+		"HOME=/home/dev", "TRACESMITH_STATE=" + filepath.FromSlash("/srv/state"), "https_proxy=http://proxy", "LANGCHAIN_API_KEY=k",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
