@@ -12,6 +12,9 @@ import (
 // noFollow makes an open refuse a symbolic link.
 const noFollow = syscall.O_NOFOLLOW
 
+// locksBlockRename says whether a directory with an open lock keeps its name.
+const locksBlockRename = false
+
 // guard refuses a directory of another user and closes one that others can
 // enter.
 func guard(dir string, info fs.FileInfo) error {
