@@ -1,0 +1,158 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/tracesmith/tracesmith/runtypes"
+)
+
+// Turn is one trace at a glance. A trace whose root is not there yet is shown by
+// its earliest run.
+type Turn struct {
+	TraceID     string
+	ThreadID    string
+	Number      int // 1-based; 0: not known
+	Kind        runtypes.Kind
+	Name        string
+	Start, End  time.Time // zero End: still running
+	Error       string
+	Interrupted bool // Error says why it was stopped
+	Integration string
+	Repo        string
+	Branch      string
+	Runs        int
+	FailedRuns  int // runs with an error, the root among them
+	TokensIn    int64
+	TokensOut   int64
+}
+
+// Filter chooses turns. The zero value is the newest hundred.
+type Filter struct {
+	Thread string    // only this thread
+	Failed bool      // only turns whose root has an error: failed or interrupted
+	Before time.Time // only turns that started earlier, to page on
+	Limit  int       // 0: 100; at most 1000
+}
+
+const (
+	defaultLimit = 100
+	maxLimit     = 1000
+)
+
+const turns = `
+SELECT top.trace_id, top.thread_id, top.turn_number, top.kind, top.name, top.started, top.ended,
+	top.error, top.interrupted, top.integration, top.repo, top.branch,
+	(SELECT count(*) FROM runs r WHERE r.trace_id = top.trace_id),
+	(SELECT count(*) FROM runs r WHERE r.trace_id = top.trace_id AND r.error <> ''),
+	(SELECT sum(tokens_in) FROM runs r WHERE r.trace_id = top.trace_id),
+	(SELECT sum(tokens_out) FROM runs r WHERE r.trace_id = top.trace_id)
+FROM traces t JOIN runs top ON top.id = t.top
+WHERE (? = '' OR top.thread_id = ?) AND (NOT ? OR top.error <> '') AND (? = 0 OR t.started < ?)
+ORDER BY t.started DESC, t.id DESC LIMIT ?`
+
+// Turns lists turns, newest first.
+func (s *Store) Turns(ctx context.Context, f Filter) ([]Turn, error) {
+	before := micros(f.Before)
+	list, err := query(ctx, s.db, func(rows *sql.Rows) (t Turn, err error) {
+		var start, end int64
+		err = rows.Scan(&t.TraceID, &t.ThreadID, &t.Number, &t.Kind, &t.Name, &start, &end,
+			&t.Error, &t.Interrupted, &t.Integration, &t.Repo, &t.Branch,
+			&t.Runs, &t.FailedRuns, &t.TokensIn, &t.TokensOut)
+		t.Start, t.End = fromMicros(start), fromMicros(end)
+		return t, err
+	}, turns, f.Thread, f.Thread, f.Failed, before, before, limit(f.Limit))
+	if err != nil {
+		return nil, fmt.Errorf("store: turns: %w", err)
+	}
+	return list, nil
+}
+
+// Thread is one conversation at a glance.
+type Thread struct {
+	ID          string
+	Integration string
+	Repo        string
+	Turns       int
+	Start, Last time.Time // of the first and the last turn's start
+}
+
+// Threads lists conversations, the one that was active last first. most is as
+// Filter.Limit.
+func (s *Store) Threads(ctx context.Context, most int) ([]Thread, error) {
+	list, err := query(ctx, s.db, func(rows *sql.Rows) (t Thread, err error) {
+		var start, last int64
+		err = rows.Scan(&t.ID, &t.Integration, &t.Repo, &t.Turns, &start, &last)
+		t.Start, t.Last = fromMicros(start), fromMicros(last)
+		return t, err
+	}, `SELECT thread_id, max(integration), max(repo), count(*), min(started), max(started)
+		FROM runs WHERE parent_id = '' AND thread_id <> ''
+		GROUP BY thread_id ORDER BY max(started) DESC, thread_id LIMIT ?`, limit(most))
+	if err != nil {
+		return nil, fmt.Errorf("store: threads: %w", err)
+	}
+	return list, nil
+}
+
+// minPrefix is how much of a trace id must be given to name it.
+const minPrefix = 8
+
+// Trace returns the runs of one trace in dotted order: a parent before its
+// children. The id may be cut short where that still names one trace.
+func (s *Store) Trace(ctx context.Context, id string) ([]runtypes.Wire, error) {
+	id = strings.ToLower(id)
+	if len(id) < minPrefix || strings.Trim(id, "0123456789abcdef-") != "" {
+		return nil, fmt.Errorf("store: trace %q: %w", id, ErrNotFound)
+	}
+	found, err := query(ctx, s.db, scanText,
+		"SELECT id FROM traces WHERE id >= ? AND id < ? || 'g' ORDER BY id LIMIT 2", id, id)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("store: trace: %w", err)
+	case len(found) == 0:
+		return nil, fmt.Errorf("store: trace %q: %w", id, ErrNotFound)
+	case len(found) > 1:
+		return nil, fmt.Errorf("store: trace %q: %w: the prefix fits several", id, ErrNotFound)
+	}
+	runs, err := query(ctx, s.db, func(rows *sql.Rows) (runtypes.Wire, error) {
+		text, err := scanText(rows)
+		if err != nil {
+			return runtypes.Wire{}, err
+		}
+		return decode(text)
+	}, "SELECT wire FROM runs WHERE trace_id = ? ORDER BY dotted_order", found[0])
+	if err != nil {
+		return nil, fmt.Errorf("store: trace: %w", err)
+	}
+	return runs, nil
+}
+
+func scanText(rows *sql.Rows) (text string, err error) { return text, rows.Scan(&text) }
+
+func limit(n int) int {
+	if n <= 0 {
+		return defaultLimit
+	}
+	return min(n, maxLimit)
+}
+
+// query runs a query and reads every row of its answer.
+func query[T any](ctx context.Context, db *sql.DB, scan func(*sql.Rows) (T, error), text string, args ...any) ([]T, error) {
+	rows, err := db.QueryContext(ctx, text, args...)
+	if err != nil {
+		return nil, named(err)
+	}
+	defer rows.Close() //nolint:errcheck // rows.Err below has what matters
+	var list []T
+	for rows.Next() {
+		item, err := scan(rows)
+		if err != nil {
+			return nil, named(err)
+		}
+		list = append(list, item)
+	}
+	return list, named(rows.Err())
+}

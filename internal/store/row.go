@@ -1,0 +1,109 @@
+package store
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/tracesmith/tracesmith/runtypes"
+)
+
+// row is a run with what its columns say of it.
+type row struct {
+	wire            runtypes.Wire
+	posted, patched bool
+}
+
+// columns of a run, in the order of values.
+const columns = `id, trace_id, parent_id, dotted_order, thread_id, turn_number, kind, name, started, ended,
+	error, interrupted, model, tokens_in, tokens_out, integration, repo, branch, posted, patched, bytes, wire`
+
+// values returns what goes into columns, and the size the run is charged with.
+func (r row) values() (values []any, size int64, err error) {
+	w := r.wire
+	text, err := runtypes.Marshal(w)
+	if err != nil {
+		return nil, 0, err
+	}
+	meta := metadata{w.Metadata()}
+	_, end, err := w.Times()
+	if err != nil && w.StartTime != "" { // a lone patch may be without
+		return nil, 0, err
+	}
+	usage, _ := meta.m["usage_metadata"].(map[string]any)
+	size = int64(len(text))
+	return []any{
+		w.ID, w.TraceID, w.ParentRunID, w.DottedOrder, meta.text("thread_id"), meta.number("turn_number"),
+		string(w.Kind()), w.Name, r.started(), micros(end),
+		w.Error, meta.m["ls_is_error_interrupt"] == true, meta.text("ls_model_name"),
+		metadata{usage}.number("input_tokens"), metadata{usage}.number("output_tokens"),
+		meta.text("ls_integration"), meta.text("git_repo_url"), meta.text("git_branch"),
+		r.posted, r.patched, size, string(text),
+	}, size, nil
+}
+
+// started is the run's start in microseconds.
+func (r row) started() int64 {
+	start, _, _ := r.wire.Times() // an unreadable time is refused by values
+	return micros(start)
+}
+
+// write folds one write into the row. It reports whether that changed anything:
+// what the row already has is left alone.
+func (r *row) write(verb runtypes.Verb, w runtypes.Wire) bool {
+	switch {
+	case verb == runtypes.Post && !r.posted:
+		if r.patched { // the patch was first: it still has the last word
+			w = runtypes.MergeWire(w, r.wire)
+		}
+		r.wire, r.posted = w, true
+	case verb == runtypes.Post && w.EndTime != "" && r.wire.EndTime == "":
+		// After a crash the post comes again, merged with the patch that ends it.
+		r.wire, r.patched = runtypes.MergeWire(r.wire, w), true
+	case verb == runtypes.Patch && !r.patched:
+		r.wire, r.patched = runtypes.MergeWire(r.wire, w), true
+	default:
+		return false
+	}
+	return true
+}
+
+func decode(text string) (runtypes.Wire, error) {
+	var w runtypes.Wire
+	if err := json.Unmarshal([]byte(text), &w); err != nil {
+		return w, fmt.Errorf("%w: %w", ErrCorrupt, err)
+	}
+	return w, nil
+}
+
+// metadata reads a decoded JSON object leniently: what has another type counts
+// as absent.
+type metadata struct{ m map[string]any }
+
+func (m metadata) text(key string) string {
+	s, _ := m.m[key].(string)
+	return s
+}
+
+func (m metadata) number(key string) int64 {
+	n, _ := m.m[key].(json.Number)
+	i, err := n.Int64()
+	if err != nil {
+		return 0
+	}
+	return i
+}
+
+func micros(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixMicro()
+}
+
+func fromMicros(us int64) time.Time {
+	if us == 0 {
+		return time.Time{}
+	}
+	return time.UnixMicro(us).UTC()
+}

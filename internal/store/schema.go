@@ -1,0 +1,146 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+)
+
+// schemaVersion is SQLite's user_version of the schema below.
+const schemaVersion = 1
+
+// applicationID marks the file as a store's in SQLite's header: "TrSm".
+const applicationID = 0x5472536d
+
+// schema: times are microseconds since 1970, 0 for a run that has not ended.
+// A trace's top is its first run in dotted order: the root, once that is there.
+// A run's wire is the whole of it as JSON, last so that SQLite reads the columns
+// before it without the pages it spills over; they are what is searched and
+// summed.
+const schema = `
+CREATE TABLE traces (
+	id        TEXT PRIMARY KEY,
+	written   INTEGER NOT NULL,
+	bytes     INTEGER NOT NULL,
+	started   INTEGER NOT NULL,
+	top       TEXT NOT NULL,
+	top_order TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX traces_written ON traces (written, id);
+CREATE INDEX traces_started ON traces (started, id);
+
+CREATE TABLE runs (
+	id           TEXT PRIMARY KEY,
+	trace_id     TEXT NOT NULL,
+	parent_id    TEXT NOT NULL,
+	dotted_order TEXT NOT NULL,
+	thread_id    TEXT NOT NULL,
+	turn_number  INTEGER NOT NULL,
+	kind         TEXT NOT NULL,
+	name         TEXT NOT NULL,
+	started      INTEGER NOT NULL,
+	ended        INTEGER NOT NULL,
+	error        TEXT NOT NULL,
+	interrupted  INTEGER NOT NULL,
+	model        TEXT NOT NULL,
+	tokens_in    INTEGER NOT NULL,
+	tokens_out   INTEGER NOT NULL,
+	integration  TEXT NOT NULL,
+	repo         TEXT NOT NULL,
+	branch       TEXT NOT NULL,
+	posted       INTEGER NOT NULL,
+	patched      INTEGER NOT NULL,
+	bytes        INTEGER NOT NULL,
+	wire         TEXT NOT NULL
+);
+CREATE INDEX runs_trace ON runs (trace_id, dotted_order);
+CREATE INDEX runs_roots ON runs (thread_id, started) WHERE parent_id = '';
+
+CREATE TABLE removed (
+	reason TEXT PRIMARY KEY,
+	traces INTEGER NOT NULL,
+	runs   INTEGER NOT NULL,
+	bytes  INTEGER NOT NULL
+) WITHOUT ROWID;
+`
+
+// migrate makes the schema in an empty file and refuses any file that is not the
+// store's or is ahead of it, before anything is written.
+func migrate(ctx context.Context, db *sql.DB) error {
+	version, err := recognise(ctx, db)
+	if err != nil || version == schemaVersion {
+		return err
+	}
+	conn, err := db.Conn(ctx) // auto_vacuum is the connection's until the file begins
+	if err != nil {
+		return err
+	}
+	defer conn.Close() //nolint:errcheck // it only goes back to the pool
+	// Neither can be set inside a transaction; both are kept in the file.
+	for _, pragma := range []string{"PRAGMA auto_vacuum = incremental", "PRAGMA journal_mode = wal"} {
+		if _, err := conn.ExecContext(ctx, pragma); err != nil {
+			return err
+		}
+	}
+	tx, err := conn.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback() //nolint:errcheck // after a commit there is nothing to undo
+	// Another process may have been here first: look again under the lock.
+	if version, err = recognise(ctx, tx); err != nil || version == schemaVersion {
+		return err
+	}
+	begin := fmt.Sprintf("%s; PRAGMA application_id = %d; PRAGMA user_version = %d;", schema, applicationID, schemaVersion)
+	if _, err := tx.ExecContext(ctx, begin); err != nil {
+		return err
+	}
+	return tx.Commit()
+}
+
+// querier is a database or a transaction on it.
+type querier interface {
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}
+
+// recognise returns the schema version of the file, 0 if it is empty.
+func recognise(ctx context.Context, q querier) (version int, err error) {
+	var application, tables int
+	for _, ask := range []struct {
+		query string
+		to    *int
+	}{
+		{"PRAGMA user_version", &version},
+		{"PRAGMA application_id", &application},
+		{"SELECT count(*) FROM sqlite_schema", &tables},
+	} {
+		if err := q.QueryRowContext(ctx, ask.query).Scan(ask.to); err != nil {
+			return 0, err
+		}
+	}
+	switch {
+	case application == applicationID && version > schemaVersion:
+		return 0, fmt.Errorf("%w: schema %d, this one knows %d", ErrNewer, version, schemaVersion)
+	case application == applicationID && version == schemaVersion:
+		return version, nil
+	case application == 0 && version == 0 && tables == 0:
+		return 0, nil
+	case application == applicationID:
+		return 0, fmt.Errorf("%w: schema %d", ErrCorrupt, version)
+	default:
+		return 0, ErrForeign
+	}
+}
+
+// inTx runs f in a transaction that takes the write lock at its start.
+func (s *Store) inTx(ctx context.Context, f func(*sql.Tx) error) error {
+	tx, err := s.db.BeginTx(ctx, nil)
+	if err != nil {
+		return named(err)
+	}
+	if err := f(tx); err != nil {
+		return named(errors.Join(err, tx.Rollback()))
+	}
+	return named(tx.Commit())
+}
