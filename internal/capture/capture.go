@@ -83,8 +83,7 @@ func (h *hook) capture() *loss {
 	if h.agent == nil {
 		return &loss{reason: reasonAgent}
 	}
-	var l *loss
-	if h.body, l = h.input(); l != nil {
+	if l := h.input(); l != nil {
 		return l
 	}
 	payload := integrations.Payload{Body: h.body, Args: h.Args[1:], Env: h.Env, Exists: exists}

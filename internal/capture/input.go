@@ -9,22 +9,21 @@ import (
 	"github.com/tracesmith/tracesmith/internal/journal"
 )
 
-// input returns the event: the last argument where that is JSON, as some agents
+// input takes the event: the last argument where that is JSON, as some agents
 // have it, else standard input up to the limit.
-func (h *hook) input() ([]byte, *loss) {
+func (h *hook) input() *loss {
 	body, l := h.rawInput()
 	if l != nil {
-		return nil, l
+		return l
 	}
-	body = bytes.TrimSpace(bytes.TrimPrefix(body, []byte("\xef\xbb\xbf")))
-	if len(body) == 0 {
-		return nil, &loss{reason: reasonNoInput}
+	h.body = bytes.TrimSpace(bytes.TrimPrefix(body, []byte("\xef\xbb\xbf")))
+	switch {
+	case len(h.body) == 0:
+		return &loss{reason: reasonNoInput}
+	case !json.Valid(h.body):
+		return &loss{reason: journal.DropBadInput}
 	}
-	if !json.Valid(body) {
-		h.body = body
-		return nil, &loss{reason: journal.DropBadInput}
-	}
-	return body, nil
+	return nil
 }
 
 func (h *hook) rawInput() ([]byte, *loss) {
