@@ -24,6 +24,8 @@ type app struct {
 func commands() []func(*app) *cobra.Command {
 	return []func(*app) *cobra.Command{
 		hookCommand,
+		installCommand,
+		uninstallCommand,
 		versionCommand,
 	}
 }

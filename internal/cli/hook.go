@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tracesmith/tracesmith/internal/agents"
 	"github.com/tracesmith/tracesmith/internal/capture"
 	"github.com/tracesmith/tracesmith/internal/drain/spawn"
 )
@@ -34,7 +35,7 @@ func runHook(args []string, env func(string) string, stdin io.Reader, stdout io.
 		Env:     env,
 		Stdin:   stdin,
 		Stdout:  stdout,
-		Find:    findAgent,
+		Find:    agents.Find,
 		Spawn:   spawnDrainer,
 		Deliver: awaitDrainer,
 	})
