@@ -1,0 +1,301 @@
+package claudecode
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/tracesmith/tracesmith/integrations"
+	"github.com/tracesmith/tracesmith/runtypes"
+)
+
+// agent is a subagent whose runs have not gone out yet. They go together when it
+// has ended, below the tool call that started it; it may outlive its turn.
+type agent struct {
+	ID       string    `json:"id"`
+	Type     string    `json:"type,omitempty"`
+	Tool     string    `json:"tool,omitempty"`   // tool_use id of the call that started it
+	Prompt   string    `json:"prompt,omitempty"` // the turn it was started in
+	Path     string    `json:"path,omitempty"`
+	Heard    time.Time `json:"heard,omitzero"`
+	Stopped  bool      `json:"stopped,omitempty"`
+	StopAt   time.Time `json:"stop_at,omitzero"`
+	LastHash string    `json:"last_hash,omitempty"`
+	Forced   bool      `json:"forced,omitempty"` // its process or its turn is gone
+	Fallback string    `json:"fallback,omitempty"`
+}
+
+// anchor is a run that a subagent hangs under, as far as it takes to build children.
+type anchor struct {
+	ID     uuid.UUID          `json:"id"`
+	Trace  uuid.UUID          `json:"trace"`
+	Order  string             `json:"order"`
+	Start  time.Time          `json:"start"`
+	Agent  runtypes.AgentType `json:"agent,omitempty"`
+	Who    runtypes.Identity  `json:"who"`
+	Turn   time.Time          `json:"turn"`
+	Prompt string             `json:"prompt"`
+}
+
+func (a *anchor) run() *runtypes.Run {
+	return &runtypes.Run{
+		ID: a.ID, TraceID: a.Trace, DottedOrder: a.Order, Start: a.Start, AgentType: a.Agent, Identity: a.Who,
+	}
+}
+
+// anchor remembers a tool call that may have started a subagent.
+func (r *reducer) anchor(toolID string, run *runtypes.Run, f *family) {
+	switch run.Tool.Name {
+	case "Agent", "Task", "Workflow":
+	default:
+		return
+	}
+	r.setAnchor(toolID, run, f)
+}
+
+func (r *reducer) setAnchor(key string, run *runtypes.Run, f *family) {
+	r.Anchors[key] = &anchor{
+		ID: run.ID, Trace: run.TraceID, Order: run.DottedOrder, Start: run.Start,
+		Agent: run.AgentType, Who: run.Identity, Turn: f.start, Prompt: f.prompt,
+	}
+	r.AnchorAge = append(r.AnchorAge, key)
+	if len(r.AnchorAge) > maxAnchors {
+		delete(r.Anchors, r.AnchorAge[0])
+		r.AnchorAge = r.AnchorAge[1:]
+	}
+}
+
+// heardAgent takes what an event says of a subagent. The fork that writes a
+// compaction's summary sends a SubagentStop without a type: it is none.
+func (r *reducer) heardAgent(e integrations.Event, d *data) {
+	a := r.Agents[d.Agent]
+	if a == nil {
+		if e.Kind != "SubagentStart" && e.Kind != "SubagentStop" && d.Tool == "" {
+			return
+		}
+		if slices.Contains(r.Closed, "agent "+d.Agent) {
+			return
+		}
+		a = &agent{ID: d.Agent, Prompt: d.Prompt}
+		a.Path = path.Join(strings.TrimSuffix(r.Transcript, ".jsonl"), "subagents", "agent-"+d.Agent+".jsonl")
+		r.Agents[d.Agent] = a
+	}
+	if d.AgentType != "" {
+		a.Type = d.AgentType
+	}
+	if d.AgentPath != "" {
+		a.Path = d.AgentPath
+	}
+	a.Heard = e.At
+	if e.Kind == "SubagentStop" {
+		a.Stopped, a.StopAt, a.LastHash = true, e.At, d.LastHash
+	}
+}
+
+// releaseAgents lets go of subagents that nothing more will be heard of: all of
+// them when the process is gone, else those whose last words were waited for.
+func (r *reducer) releaseAgents(all bool) {
+	for _, a := range r.Agents {
+		if all || a.Stopped {
+			a.Forced = true
+		}
+	}
+}
+
+// endTurnsAgents settles the subagents of a turn that is over: those whose call was
+// cut off with it are over too, and those whose call is not known hang under the
+// root.
+func (r *reducer) endTurnsAgents(t *turn, root *runtypes.Run, f *family) {
+	for _, id := range sortedKeys(r.Agents) {
+		a := r.Agents[id]
+		if a.Prompt != t.Prompt {
+			continue
+		}
+		key := "root " + t.Prompt
+		if r.Anchors[key] == nil {
+			r.setAnchor(key, root, f)
+		}
+		a.Fallback = key
+		res := f.thread.results[a.Tool]
+		if f.end.interrupted && a.Tool != "" && (res == nil || res.rejected || res.isError) {
+			a.Forced = true
+		}
+	}
+}
+
+// advanceAgents emits the subagents that have ended, outer ones first: an inner
+// one's call is part of the outer's runs.
+func (r *reducer) advanceAgents(src integrations.Source) ([]runtypes.Op, error) {
+	var ops []runtypes.Op
+	var errs []error
+	for again := true; again; {
+		again = false
+		for _, id := range sortedKeys(r.Agents) {
+			more, done, err := r.advanceAgent(src, r.Agents[id])
+			if err != nil {
+				errs = append(errs, err)
+			}
+			ops = append(ops, more...)
+			if done {
+				again = true
+				delete(r.Agents, id)
+				delete(r.threads, "agent "+id)
+				r.Closed = append(r.Closed, "agent "+id)
+				if len(r.Closed) > maxClosed {
+					r.Closed = r.Closed[len(r.Closed)-maxClosed:]
+				}
+			}
+		}
+	}
+	return ops, errors.Join(errs...)
+}
+
+func (r *reducer) advanceAgent(src integrations.Source, a *agent) (ops []runtypes.Op, done bool, err error) {
+	if a.Tool == "" {
+		a.readMeta(src)
+	}
+	if !a.Stopped && !a.Forced {
+		return nil, false, nil
+	}
+	th, err := r.agentThread(src, a)
+	if err != nil {
+		return nil, false, err
+	}
+	if len(th.entries) == 0 && a.Type == "" {
+		return nil, true, nil // an internal fork: it has no type and no file
+	}
+	if !a.Forced && a.LastHash != "" && !th.says(a.LastHash) {
+		return nil, false, nil // its last words are not on disk yet
+	}
+	up := r.Anchors[a.Tool]
+	if up == nil && (a.Forced || a.Tool == "") {
+		up = r.Anchors[a.Fallback]
+	}
+	if up == nil {
+		// Its call has not been emitted. When the whole session is over it never
+		// will be.
+		return nil, a.Forced && len(r.Turns) == 0 && !r.hasOuter(a), nil
+	}
+	return r.emitAgent(a, th, up), true, nil
+}
+
+// hasOuter reports whether another subagent is still to be emitted, which may hold
+// the call that started a.
+func (r *reducer) hasOuter(a *agent) bool {
+	for _, other := range r.Agents {
+		if other != a && (r.Anchors[other.Tool] != nil || r.Anchors[other.Fallback] != nil) {
+			return true
+		}
+	}
+	return false
+}
+
+// emitAgent builds a subagent's run and everything below it.
+func (r *reducer) emitAgent(a *agent, th *thread, up *anchor) []runtypes.Op {
+	start := a.Heard
+	if len(th.entries) > 0 && th.entries[0].user != nil {
+		start = th.entries[0].user.Timestamp
+	}
+	kind := a.Type
+	if kind == "" {
+		kind = "unknown"
+	}
+	run := runtypes.Subagent(up.run(), r.id(up.Turn, up.Prompt, "subagent", a.ID), start, runtypes.SubagentInfo{ID: a.ID, Type: kind})
+	run.Metadata = map[string]any{}
+	if len(th.entries) > 0 && th.entries[0].user != nil {
+		run.Inputs = runtypes.Messages(firstPrompt(th))
+	}
+	end := a.outcome(th)
+	f := &family{parent: run, thread: th, prompt: up.Prompt, start: up.Turn, end: end, over: true, hard: true}
+	ops := []runtypes.Op{{Verb: runtypes.Post, Run: run}}
+	for _, reply := range th.order {
+		if child := r.llm(f, reply); child != nil {
+			ops = append(ops, runtypes.Op{Verb: runtypes.Post, Run: child})
+		}
+		for _, b := range reply.blocks {
+			if b.Type != "tool_use" {
+				continue
+			}
+			child := r.tool(f, reply, b)
+			ops = append(ops, runtypes.Op{Verb: runtypes.Post, Run: child})
+			r.anchor(b.ID, child, f)
+			delete(r.Tools, b.ID)
+		}
+	}
+	t := &turn{}
+	t.finish(run, th, end)
+	return ops
+}
+
+// outcome reads how a subagent ended.
+func (a *agent) outcome(th *thread) outcome {
+	o, ended := th.outcome()
+	if ended {
+		return o
+	}
+	if a.Stopped {
+		if o.at.IsZero() {
+			o.at = a.StopAt
+		}
+		return o
+	}
+	o = outcome{at: th.last, interrupted: true, err: "Interrupted"}
+	if a.Heard.After(o.at) {
+		o.at = a.Heard
+	}
+	return o
+}
+
+func (r *reducer) agentThread(src integrations.Source, a *agent) (*thread, error) {
+	key := "agent " + a.ID
+	th := r.threads[key]
+	if th == nil {
+		th = newThread(0)
+		r.threads[key] = th
+	}
+	err := th.grow(src, a.Path, "")
+	if errors.Is(err, fs.ErrNotExist) {
+		return th, nil
+	}
+	if err != nil {
+		return th, fmt.Errorf("claudecode: subagent transcript: %w", err)
+	}
+	return th, nil
+}
+
+// readMeta finds the call that started a subagent in the file beside its
+// transcript, which is there from the start.
+func (a *agent) readMeta(src integrations.Source) {
+	raw, err := src.File(strings.TrimSuffix(a.Path, ".jsonl") + ".meta.json")
+	if err != nil {
+		return
+	}
+	var meta struct {
+		Tool string `json:"toolUseId"`
+		Type string `json:"agentType"`
+	}
+	if json.Unmarshal(raw, &meta) != nil {
+		return
+	}
+	a.Tool = meta.Tool
+	if a.Type == "" {
+		a.Type = meta.Type
+	}
+}
+
+// sortedKeys keeps map order out of what is emitted.
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for key := range m {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	return keys
+}

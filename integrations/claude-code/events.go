@@ -1,0 +1,187 @@
+package claudecode
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/tracesmith/tracesmith/integrations"
+)
+
+// payload is what Claude Code writes to a hook's standard input, as far as it is
+// read. The transcript path is always that of the main thread.
+type payload struct {
+	Session    string `json:"session_id"`
+	Transcript string `json:"transcript_path"`
+	CWD        string `json:"cwd"`
+	Event      string `json:"hook_event_name"`
+	Prompt     string `json:"prompt_id"`
+	Mode       string `json:"permission_mode"`
+	Agent      string `json:"agent_id"`
+	AgentType  string `json:"agent_type"`
+	AgentPath  string `json:"agent_transcript_path"`
+
+	Source       string          `json:"source"`
+	Reason       string          `json:"reason"`
+	Model        string          `json:"model"`
+	Trigger      string          `json:"trigger"`
+	Text         string          `json:"prompt"`
+	Summary      string          `json:"compact_summary"`
+	Last         string          `json:"last_assistant_message"`
+	Error        string          `json:"error"`
+	Tool         string          `json:"tool_name"`
+	ToolID       string          `json:"tool_use_id"`
+	Input        json.RawMessage `json:"tool_input"`
+	Response     json.RawMessage `json:"tool_response"`
+	DurationMS   *float64        `json:"duration_ms"`
+	Interrupt    bool            `json:"is_interrupt"`
+	Notification string          `json:"notification_type"`
+	MCP          *struct {
+		Name string `json:"name"`
+	} `json:"mcp_server"`
+}
+
+// data is what the journal keeps of a payload: references, ids and times. The
+// content fields are filled only where no transcript holds the content.
+type data struct {
+	Session    string   `json:"session"`
+	Transcript string   `json:"transcript,omitempty"`
+	Prompt     string   `json:"prompt,omitempty"`
+	Mode       string   `json:"mode,omitempty"`
+	Agent      string   `json:"agent,omitempty"`
+	AgentType  string   `json:"agent_type,omitempty"`
+	AgentPath  string   `json:"agent_path,omitempty"`
+	Source     string   `json:"source,omitempty"`
+	Reason     string   `json:"reason,omitempty"`
+	Model      string   `json:"model,omitempty"`
+	Trigger    string   `json:"trigger,omitempty"`
+	Tool       string   `json:"tool,omitempty"`
+	ToolID     string   `json:"tool_id,omitempty"`
+	InputHash  string   `json:"input_hash,omitempty"` // PermissionRequest has no tool id: matched by input
+	MCP        string   `json:"mcp,omitempty"`
+	DurationMS *float64 `json:"duration_ms,omitempty"`
+	Interrupt  bool     `json:"interrupt,omitempty"`
+	LastHash   string   `json:"last_hash,omitempty"`
+	ErrorClass string   `json:"error_class,omitempty"` // StopFailure's word, never content
+	Entrypoint string   `json:"entrypoint,omitempty"`
+
+	Text     string          `json:"text,omitempty"` // prompt, last message, error or summary
+	Input    json.RawMessage `json:"input,omitempty"`
+	Response json.RawMessage `json:"response,omitempty"`
+}
+
+// maxCarried bounds a text that the journal carries because no transcript does.
+const maxCarried = 16 << 10
+
+// peek reads where a payload belongs.
+func peek(p integrations.Payload) (integrations.Route, error) {
+	var in struct {
+		Session string `json:"session_id"`
+		Event   string `json:"hook_event_name"`
+		CWD     string `json:"cwd"`
+	}
+	if err := json.Unmarshal(p.Body, &in); err != nil {
+		return integrations.Route{}, fmt.Errorf("claudecode: payload: %w", err)
+	}
+	if in.Session == "" || in.Event == "" {
+		return integrations.Route{}, errors.New("claudecode: payload: no session_id or hook_event_name")
+	}
+	pid := 0
+	if p.Env != nil {
+		pid, _ = strconv.Atoi(p.Env("CLAUDE_PID"))
+	}
+	return integrations.Route{Event: in.Event, Session: in.Session, CWD: in.CWD, PID: pid}, nil
+}
+
+// project keeps references and drops content, except where the transcript is not
+// there: it does not exist at the first prompt, and never does with
+// --no-session-persistence.
+func project(p integrations.Payload) (json.RawMessage, error) {
+	var in payload
+	if err := json.Unmarshal(p.Body, &in); err != nil {
+		return nil, fmt.Errorf("claudecode: payload: %w", err)
+	}
+	d := data{
+		Session: in.Session, Transcript: in.Transcript, Prompt: in.Prompt, Mode: in.Mode,
+		Agent: in.Agent, AgentType: in.AgentType, AgentPath: in.AgentPath,
+		Source: in.Source, Reason: in.Reason, Model: in.Model, Trigger: in.Trigger,
+		Tool: in.Tool, ToolID: in.ToolID, DurationMS: in.DurationMS, Interrupt: in.Interrupt,
+	}
+	if in.MCP != nil {
+		d.MCP = in.MCP.Name
+	}
+	if p.Env != nil {
+		d.Entrypoint = p.Env("CLAUDE_CODE_ENTRYPOINT")
+	}
+	if in.Last != "" {
+		d.LastHash = hashText(in.Last)
+	}
+	switch in.Event {
+	case "StopFailure":
+		d.ErrorClass = in.Error
+	case "PreToolUse", "PermissionRequest":
+		d.InputHash = hashJSON(in.Input)
+	case "Notification":
+		d.Reason = in.Notification
+	}
+	if p.Exists == nil || !p.Exists(in.Transcript) {
+		d.carry(&in)
+	}
+	raw, err := json.Marshal(d)
+	if err != nil {
+		return nil, fmt.Errorf("claudecode: project: %w", err)
+	}
+	return raw, nil
+}
+
+// carry keeps the content that no transcript holds.
+func (d *data) carry(in *payload) {
+	switch in.Event {
+	case "UserPromptSubmit":
+		d.Text = clip(in.Text)
+	case "Stop", "StopFailure", "SubagentStop":
+		d.Text = clip(in.Last)
+	case "PostToolUseFailure":
+		d.Text = clip(in.Error)
+		d.Input = in.Input
+	case "PostToolUse":
+		d.Input, d.Response = in.Input, in.Response
+	case "PreToolUse":
+		d.Input = in.Input
+	case "PostCompact":
+		d.Text = clip(in.Summary)
+	}
+}
+
+// clip bounds a text at a rune's edge and says what it left out.
+func clip(s string) string {
+	if len(s) <= maxCarried {
+		return s
+	}
+	cut := strings.ToValidUTF8(s[:maxCarried], "")
+	return cut + fmt.Sprintf("\n[… %d bytes left out]", len(s)-len(cut))
+}
+
+// hashText names a text without keeping it.
+func hashText(s string) string {
+	sum := sha256.Sum256([]byte(strings.TrimSpace(s)))
+	return hex.EncodeToString(sum[:8])
+}
+
+// hashJSON names a JSON value without keeping it: equal values have equal names,
+// whatever their key order and spacing.
+func hashJSON(raw json.RawMessage) string {
+	var v any
+	if json.Unmarshal(raw, &v) != nil {
+		return ""
+	}
+	canonical, err := json.Marshal(v)
+	if err != nil {
+		return ""
+	}
+	return hashText(string(canonical))
+}

@@ -1,0 +1,221 @@
+package claudecode
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/tracesmith/tracesmith/runtypes"
+)
+
+// maxInputs bounds the bytes of conversation that one model call repeats as its
+// inputs. Older messages are left out, with a marker in their place.
+const maxInputs = 1 << 20
+
+// inputs are the turn's messages before a reply: what the model was told, as far
+// as the turn goes. System prompts and tool schemas stay out.
+func (t *thread) inputs(upTo *reply) []runtypes.Message {
+	var list []runtypes.Message
+	for _, e := range t.entries {
+		if e.reply == upTo {
+			break
+		}
+		switch {
+		case e.user != nil:
+			list = append(list, e.user.userMessage())
+		case e.reply != nil && e.reply.err == nil:
+			list = append(list, e.reply.message())
+		case e.result != nil:
+			list = append(list, e.result.message())
+		}
+	}
+	return bounded(list)
+}
+
+// bounded keeps the first message, which is the prompt, and as many of the last
+// ones as fit.
+func bounded(list []runtypes.Message) []runtypes.Message {
+	size := 0
+	for i := len(list) - 1; i > 0; i-- {
+		size += sizeOf(list[i])
+		if size > maxInputs && i < len(list)-1 {
+			kept := append([]runtypes.Message{list[0], {
+				Role: "system", Content: fmt.Sprintf("[%d earlier messages of this turn left out]", i),
+			}}, list[i+1:]...)
+			return kept
+		}
+	}
+	return list
+}
+
+func sizeOf(m runtypes.Message) int {
+	switch c := m.Content.(type) {
+	case string:
+		return len(c)
+	case json.RawMessage:
+		return len(c)
+	case []runtypes.Part:
+		n := 0
+		for _, p := range c {
+			n += len(p.Text) + len(p.Args) + len(p.Base64)
+		}
+		return n
+	}
+	return 0
+}
+
+// firstPrompt is the prompt that began the turn. In a turn that a notification
+// began, the program's own reminder stands before it.
+func firstPrompt(t *thread) runtypes.Message {
+	for _, e := range t.entries {
+		if e.user == nil {
+			break
+		}
+		if !e.user.IsMeta {
+			return e.user.userMessage()
+		}
+	}
+	return t.entries[0].user.userMessage()
+}
+
+// userMessage renders a user line or a queued command.
+func (l *line) userMessage() runtypes.Message {
+	if l.Attachment != nil {
+		return runtypes.Message{Role: "user", Content: contentText(l.Attachment.Prompt)}
+	}
+	blocks := l.Message.blocks()
+	if len(blocks) == 1 && blocks[0].Type == "text" {
+		return runtypes.Message{Role: "user", Content: blocks[0].Text}
+	}
+	return runtypes.Message{Role: "user", Content: parts(blocks)}
+}
+
+// message renders a reply: text, reasoning and tool calls.
+func (r *reply) message() runtypes.Message {
+	return runtypes.Message{Role: "assistant", Content: parts(r.blocks)}
+}
+
+// message renders a tool's answer.
+func (res *result) message() runtypes.Message {
+	m := runtypes.Message{Role: "tool", ToolCallID: res.id, Content: contentText(res.content)}
+	if res.isError {
+		m.Status = "error"
+	}
+	return m
+}
+
+// parts renders content blocks in LangSmith's dialect.
+func parts(blocks []block) []runtypes.Part {
+	list := make([]runtypes.Part, 0, len(blocks))
+	for _, b := range blocks {
+		switch b.Type {
+		case "text":
+			list = append(list, runtypes.Part{Type: "text", Text: b.Text})
+		case "thinking":
+			list = append(list, runtypes.Part{Type: "reasoning", Text: b.Thinking})
+		case "redacted_thinking":
+			list = append(list, runtypes.Part{Type: "reasoning", Text: "[redacted by the provider]"})
+		case "tool_use":
+			list = append(list, runtypes.Part{Type: "tool_call", ID: b.ID, Name: b.Name, Args: b.Input})
+		case "server_tool_use":
+			list = append(list, runtypes.Part{Type: "server_tool_call", ID: b.ID, Name: b.Name, Args: b.Input})
+		case "image", "document":
+			list = append(list, b.media())
+		default:
+			list = append(list, runtypes.Part{Type: "text", Text: "[" + b.Type + "]"})
+		}
+	}
+	return list
+}
+
+// media names an image or a document by its type and size; the bytes stay out of
+// the conversation, which repeats them in every call.
+func (b block) media() runtypes.Part {
+	kind := "image"
+	if b.Type == "document" {
+		kind = "file"
+	}
+	p := runtypes.Part{Type: "text", Text: "[" + kind + "]"}
+	if b.Source == nil {
+		return p
+	}
+	if b.Source.URL != "" {
+		return runtypes.Part{Type: kind, URL: b.Source.URL, MIMEType: b.Source.MediaType}
+	}
+	p.Text = fmt.Sprintf("[%s %s, %d bytes]", kind, b.Source.MediaType, len(b.Source.Data)*3/4)
+	return p
+}
+
+// contentText flattens a string or a list of blocks to text.
+func contentText(raw json.RawMessage) string {
+	if len(raw) == 0 {
+		return ""
+	}
+	var text string
+	if json.Unmarshal(raw, &text) == nil {
+		return text
+	}
+	m := message{Content: raw}
+	var out []string
+	for _, b := range m.blocks() {
+		switch b.Type {
+		case "text":
+			out = append(out, b.Text)
+		case "image", "document":
+			out = append(out, b.media().Text)
+		case "tool_reference":
+		default:
+			if b.Text != "" {
+				out = append(out, b.Text)
+			}
+		}
+	}
+	return strings.Join(out, "\n")
+}
+
+// tokens turns Anthropic's counts into totals: cached tokens are reported beside
+// the input there, and within it in LangSmith.
+func (u *usage) tokens() *runtypes.Usage {
+	if u == nil {
+		return nil
+	}
+	total := &runtypes.Usage{
+		Input:     u.Input + u.CacheRead + u.CacheCreation,
+		Output:    u.Output,
+		CacheRead: u.CacheRead, CacheCreation: u.CacheCreation,
+	}
+	if u.Lifetimes != nil {
+		total.Ephemeral5m, total.Ephemeral1h = u.Lifetimes.FiveMinutes, u.Lifetimes.OneHour
+	}
+	if u.OutputDetails != nil {
+		total.Reasoning = u.OutputDetails.Thinking
+	}
+	return total
+}
+
+// invocation lists the model parameters that are known to hold no secret.
+func (p *requestParams) invocation() map[string]any {
+	if p == nil {
+		return nil
+	}
+	m := map[string]any{"model": p.Model}
+	if p.MaxTokens > 0 {
+		m["max_tokens"] = p.MaxTokens
+	}
+	if p.Temperature != nil {
+		m["temperature"] = *p.Temperature
+	}
+	if p.TopP != nil {
+		m["top_p"] = *p.TopP
+	}
+	if p.TopK != nil {
+		m["top_k"] = *p.TopK
+	}
+	if p.Thinking != nil && p.Thinking.Type != "" {
+		m["thinking"] = p.Thinking.Type
+	}
+	if p.Output != nil && p.Output.Effort != "" {
+		m["effort"] = p.Output.Effort
+	}
+	return m
+}

@@ -1,0 +1,500 @@
+package claudecode
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"time"
+
+	"github.com/tracesmith/tracesmith/integrations"
+	"github.com/tracesmith/tracesmith/runtypes"
+)
+
+// reducer is what is known of one session. Its exported fields are the
+// checkpoint; the threads are read again from the transcripts.
+type reducer struct {
+	Session    string             `json:"session,omitempty"`
+	Transcript string             `json:"transcript,omitempty"`
+	Started    time.Time          `json:"started,omitzero"` // the last SessionStart
+	Forked     bool               `json:"forked,omitempty"`
+	Summaries  bool               `json:"summaries,omitempty"` // this version writes stop_hook_summary
+	Count      int                `json:"count,omitempty"`     // turns begun in this thread
+	From       int64              `json:"from,omitempty"`      // where to look for the next turn's prompt
+	Ended      bool               `json:"ended,omitempty"`
+	Model      string             `json:"model,omitempty"`
+	Surface    string             `json:"surface,omitempty"`
+	Turns      []*turn            `json:"turns,omitempty"`   // open ones, oldest first
+	Closed     []string           `json:"closed,omitempty"`  // prompts of the last turns that were closed
+	Tools      map[string]*timing `json:"tools,omitempty"`   // by tool_use id, until its run is emitted
+	Agents     map[string]*agent  `json:"agents,omitempty"`  // subagents not yet emitted
+	Anchors    map[string]*anchor `json:"anchors,omitempty"` // runs that subagents may hang under
+	AnchorAge  []string           `json:"anchor_age,omitempty"`
+
+	threads map[string]*thread
+}
+
+// timing is what hooks told of one tool call.
+type timing struct {
+	Prompt    string     `json:"prompt,omitempty"`
+	Agent     string     `json:"agent,omitempty"`
+	InputHash string     `json:"input_hash,omitempty"`
+	Pre       time.Time  `json:"pre,omitzero"`
+	Asked     time.Time  `json:"asked,omitzero"` // PermissionRequest
+	Post      time.Time  `json:"post,omitzero"`
+	Ran       *float64   `json:"ran,omitempty"` // milliseconds, without waiting for a person
+	MCP       string     `json:"mcp,omitempty"`
+	Input     rawContent `json:"input,omitempty"`
+}
+
+type rawContent = json.RawMessage
+
+// Bounds of the checkpoint: what a session keeps of its past.
+const (
+	maxClosed  = 16
+	maxAnchors = 64
+	maxTools   = 256
+)
+
+func newReducer() *reducer { return &reducer{} }
+
+// Apply implements integrations.Reducer.
+func (r *reducer) Apply(src integrations.Source, e integrations.Event) ([]runtypes.Op, error) {
+	r.init()
+	switch e.Kind {
+	case integrations.Grew:
+		return r.advance(src, true)
+	case integrations.Idle:
+		for _, t := range r.Turns {
+			t.Idle = t.Idle || r.waits(t)
+		}
+		r.releaseAgents(r.Ended)
+		return r.advance(src, true)
+	case integrations.Dead:
+		for _, t := range r.Turns {
+			t.Dead = true
+		}
+		r.releaseAgents(true)
+		ops, err := r.advance(src, true)
+		r.Ended = true
+		return ops, err
+	}
+	var d data
+	if err := json.Unmarshal(e.Data, &d); err != nil {
+		return nil, fmt.Errorf("claudecode: %s: %w", e.Kind, err)
+	}
+	if d.Session != "" {
+		r.Session = d.Session
+	}
+	if d.Transcript != "" {
+		r.Transcript = d.Transcript
+	}
+	if d.Entrypoint != "" {
+		r.Surface = d.Entrypoint
+	}
+	var ops []runtypes.Op
+	if d.Agent != "" && d.AgentType+d.Tool != "" {
+		r.heardAgent(e, &d)
+	}
+	r.heardTool(e, &d)
+	ops = append(ops, r.heard(e, &d)...)
+	more, err := r.advance(src, false)
+	return append(ops, more...), err
+}
+
+// Status implements integrations.Reducer.
+func (r *reducer) Status() integrations.Status {
+	s := integrations.Status{Open: len(r.Turns) + len(r.Agents), Ended: r.Ended}
+	for _, t := range r.Turns {
+		s.Waiting = s.Waiting || r.waits(t)
+	}
+	for _, a := range r.Agents {
+		s.Waiting = s.Waiting || a.Stopped || r.Ended
+	}
+	if s.Open > 0 && r.Transcript != "" {
+		s.Watch = append(s.Watch, r.Transcript)
+		for _, id := range sortedKeys(r.Agents) {
+			s.Watch = append(s.Watch, r.Agents[id].Path)
+		}
+	}
+	return s
+}
+
+func (r *reducer) init() {
+	if r.Tools == nil {
+		r.Tools = map[string]*timing{}
+	}
+	if r.Agents == nil {
+		r.Agents = map[string]*agent{}
+	}
+	if r.Anchors == nil {
+		r.Anchors = map[string]*anchor{}
+	}
+	if r.threads == nil {
+		r.threads = map[string]*thread{}
+	}
+}
+
+// heard takes what an event says of turns and of the session.
+func (r *reducer) heard(e integrations.Event, d *data) []runtypes.Op {
+	switch e.Kind {
+	case "SessionStart":
+		r.sessionStart(e, d)
+		return nil
+	case "SessionEnd":
+		r.Ended = true
+		for _, t := range r.Turns {
+			t.Ended, t.EndAt, t.Reason = true, e.At, d.Reason
+		}
+		return nil
+	case "UserPromptSubmit", "PreToolUse", "PermissionRequest", "PostToolUse", "PostToolUseFailure", "Stop", "StopFailure":
+	default:
+		return nil
+	}
+	if d.Agent != "" || d.Prompt == "" {
+		r.stillAlive(d.Prompt, e.At)
+		return nil // a subagent's event, or one of a version that knows no prompts
+	}
+	t := r.turn(e, d)
+	if t == nil {
+		return nil
+	}
+	t.Active = e.At
+	switch e.Kind {
+	case "UserPromptSubmit":
+		if t.At.IsZero() {
+			t.begin(e, d)
+		}
+		return nil
+	case "Stop":
+		t.Stops++
+		t.StopAt, t.LastHash = e.At, d.LastHash
+		if d.Text != "" {
+			t.StopText, t.HookOnly = d.Text, true
+		}
+	case "StopFailure":
+		t.StopAt, t.Failed, t.LastHash = e.At, d.ErrorClass, d.LastHash
+		if t.Failed == "" {
+			t.Failed = "unknown"
+		}
+		if d.Text != "" {
+			t.StopText, t.HookOnly = d.Text, true
+		}
+	default:
+		if len(d.Input) > 0 {
+			t.HookOnly = true // the hook saw no transcript: there will be none
+		}
+	}
+	if !t.HookOnly {
+		return nil
+	}
+	return r.hookOnly(t, e, d)
+}
+
+// stillAlive notes a subagent's event as a sign of life of its turn.
+func (r *reducer) stillAlive(prompt string, at time.Time) {
+	for _, t := range r.Turns {
+		if t.Prompt == prompt && at.After(t.Active) {
+			t.Active = at
+		}
+	}
+}
+
+// sessionStart begins a process of the session. A compaction starts one in the
+// middle of a turn; anything else means that what was open is over.
+func (r *reducer) sessionStart(e integrations.Event, d *data) {
+	if d.Model != "" {
+		r.Model = d.Model
+	}
+	if d.Source == "compact" {
+		return
+	}
+	r.Started, r.Forked, r.Ended = e.At, d.Source == "fork", false
+	for _, t := range r.Turns {
+		t.Superseded = true
+	}
+	r.releaseAgents(true)
+}
+
+// turn finds the turn an event belongs to, or begins it: the hook that should have
+// begun it may have been killed. A turn that is closed stays closed.
+func (r *reducer) turn(e integrations.Event, d *data) *turn {
+	for _, t := range r.Turns {
+		if t.Prompt == d.Prompt {
+			return t
+		}
+	}
+	for _, prompt := range r.Closed {
+		if prompt == d.Prompt {
+			return nil
+		}
+	}
+	for _, t := range r.Turns {
+		t.Superseded = true
+	}
+	t := &turn{Prompt: d.Prompt, Line: -1, First: e.At}
+	if e.Kind != "UserPromptSubmit" {
+		t.place(e, d)
+	}
+	r.Turns = append(r.Turns, t)
+	return t
+}
+
+// heardTool keeps what hooks tell of a tool call's times.
+func (r *reducer) heardTool(e integrations.Event, d *data) {
+	if e.Kind == "PermissionRequest" {
+		for _, id := range sortedKeys(r.Tools) { // it has no tool_use id: the call is the one with its input
+			if t := r.Tools[id]; t.Asked.IsZero() && t.Post.IsZero() && t.InputHash == d.InputHash && t.Agent == d.Agent {
+				t.Asked = e.At
+				return
+			}
+		}
+		return
+	}
+	if d.ToolID == "" {
+		return
+	}
+	t := r.Tools[d.ToolID]
+	if t == nil {
+		if len(r.Tools) >= maxTools || r.emitted(d.ToolID) {
+			return
+		}
+		t = &timing{Prompt: d.Prompt, Agent: d.Agent}
+		r.Tools[d.ToolID] = t
+	}
+	switch e.Kind {
+	case "PreToolUse":
+		t.Pre, t.InputHash = e.At, d.InputHash
+	case "PostToolUse", "PostToolUseFailure":
+		t.Post, t.Ran = e.At, d.DurationMS
+	}
+	if d.MCP != "" {
+		t.MCP = d.MCP
+	}
+}
+
+// emitted reports whether a tool's run has gone out already.
+func (r *reducer) emitted(id string) bool {
+	for _, t := range r.Turns {
+		if t.has(id) {
+			return true
+		}
+	}
+	return false
+}
+
+// advance emits what has become final. hard says that every hook which ran before
+// a visible line was written has been heard.
+func (r *reducer) advance(src integrations.Source, hard bool) ([]runtypes.Op, error) {
+	var ops []runtypes.Op
+	var errs []error
+	open := r.Turns[:0:0]
+	for _, t := range r.Turns {
+		more, closed, err := r.advanceTurn(src, t, hard)
+		ops = append(ops, more...)
+		if err != nil {
+			errs = append(errs, err)
+		}
+		if closed {
+			r.forget(t)
+			continue
+		}
+		open = append(open, t)
+	}
+	r.Turns = open
+	more, err := r.advanceAgents(src)
+	return append(ops, more...), errors.Join(append(errs, err)...)
+}
+
+// advanceTurn posts the turn's root, then what is final below it, and closes it
+// if there is evidence that it is over.
+func (r *reducer) advanceTurn(src integrations.Source, t *turn, hard bool) (ops []runtypes.Op, closed bool, err error) {
+	if err := r.locate(src, t); err != nil {
+		return nil, false, err
+	}
+	th, err := r.mainThread(src, t)
+	if err != nil {
+		return nil, false, err
+	}
+	over := t.over(r, th, hard)
+	if !t.Posted && !t.located() && !t.HookOnly && !over {
+		return nil, false, nil // the prompt's line is not on disk yet
+	}
+	root := r.root(t, th)
+	if !t.Posted {
+		t.Posted = true
+		pending := *root
+		ops = append(ops, runtypes.Op{Verb: runtypes.Post, Run: &pending})
+	}
+	end := outcome{}
+	if over {
+		end = t.outcome(th)
+	}
+	ops = append(ops, r.emit(t, th, root, hard, over, end)...)
+	if over {
+		ops = append(ops, runtypes.Op{Verb: runtypes.Patch, Run: t.finish(root, th, end)})
+	}
+	return ops, over, nil
+}
+
+// locate finds the prompt's line. Copied history carries the new prompt's id too:
+// it is older than the fork, and copied replies follow it.
+func (r *reducer) locate(src integrations.Source, t *turn) error {
+	if t.located() || t.HookOnly || r.Transcript == "" {
+		return nil
+	}
+	var found *line
+	var at int64
+	earlier := 0
+	for raw, err := range src.Lines(r.Transcript, r.From) {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("claudecode: transcript: %w", err)
+		}
+		l, ok := parseLine(raw.Data)
+		if !ok {
+			continue
+		}
+		switch {
+		case l.Type == "assistant" && l.copied():
+			found, earlier = nil, 0
+		case l.blocksPrompt() && found == nil && !t.At.IsZero() && !l.Timestamp.Before(t.At.Add(-time.Second)):
+			t.Blocked, t.BlockedAt = true, l.Timestamp
+		case !l.startsTurn():
+		case l.PromptID == t.Prompt:
+			if found == nil && !(r.Forked && l.Timestamp.Before(r.Started)) {
+				found, at = &l, raw.Offset
+			}
+		case found != nil:
+			r.locatedAt(t, found, at, earlier)
+			return nil
+		default:
+			earlier++
+		}
+	}
+	if found != nil {
+		r.locatedAt(t, found, at, earlier)
+	}
+	return nil
+}
+
+// locatedAt takes over the prompt's line. earlier prompts in a session seen for the
+// first time were turns too: numbers count the thread's turns, not ours.
+func (r *reducer) locatedAt(t *turn, l *line, at int64, earlier int) {
+	if r.Count == 0 && !r.Forked {
+		r.Count = earlier
+	}
+	r.number(t)
+	t.Line, t.Start = at, l.Timestamp
+	t.Version, t.Origin = l.Version, l.TurnOrigin
+	if l.PermissionMode != "" {
+		t.Mode = l.PermissionMode
+	}
+	if t.Branch == "" && l.GitBranch != "HEAD" {
+		t.Branch = l.GitBranch
+	}
+	if t.CWD == "" {
+		t.CWD = l.CWD
+	}
+	t.Text = "" // the line has it
+}
+
+func (r *reducer) number(t *turn) {
+	if t.Number == 0 {
+		r.Count++
+		t.Number = r.Count
+	}
+}
+
+// mainThread returns the turn's stretch of the main transcript, as far as it is
+// visible.
+func (r *reducer) mainThread(src integrations.Source, t *turn) (*thread, error) {
+	key := "turn " + t.Prompt
+	th := r.threads[key]
+	if th == nil {
+		th = newThread(t.Line)
+		if t.located() {
+			r.threads[key] = th
+		}
+	}
+	if !t.located() {
+		return th, nil
+	}
+	err := th.grow(src, r.Transcript, t.Prompt)
+	if th.summaries > 0 {
+		r.Summaries = true
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return th, nil // it vanished: what was seen is built
+	}
+	if err != nil {
+		return th, fmt.Errorf("claudecode: transcript: %w", err)
+	}
+	return th, nil
+}
+
+// forget drops a closed turn, and remembers that it is closed.
+func (r *reducer) forget(t *turn) {
+	r.Closed = append(r.Closed, t.Prompt)
+	if len(r.Closed) > maxClosed {
+		r.Closed = r.Closed[len(r.Closed)-maxClosed:]
+	}
+	if t.located() {
+		r.From = t.Line + 1
+		if th := r.threads["turn "+t.Prompt]; th != nil && th.over {
+			r.From = th.nextAt
+		}
+	}
+	delete(r.threads, "turn "+t.Prompt)
+	for id, tool := range r.Tools {
+		if tool.Prompt == t.Prompt && tool.Agent == "" {
+			delete(r.Tools, id)
+		}
+	}
+}
+
+// waits reports whether the turn's end is known but not yet what the agent writes
+// last. A turn whose answer is there and that only lacks the note of its Stop hooks
+// does not wait: one of them may still run, and may let the turn go on.
+func (r *reducer) waits(t *turn) bool {
+	switch {
+	case t.Ended, t.Superseded, t.Failed != "":
+		return true
+	case t.Stops == 0:
+		return false
+	}
+	th := r.threads["turn "+t.Prompt]
+	if th == nil {
+		return true
+	}
+	if th.blocked && th.summaries >= t.Stops {
+		return false
+	}
+	return !r.writesSummaries(th) || !th.says(t.LastHash)
+}
+
+// writesSummaries reports whether this version notes the end of its Stop hooks.
+func (r *reducer) writesSummaries(th *thread) bool {
+	return r.Summaries || versionAtLeast(th.version, 2, 1, 332)
+}
+
+// versionAtLeast compares a version such as 2.1.332.
+func versionAtLeast(version string, want ...int) bool {
+	parts := strings.SplitN(version, ".", 4)
+	for i, w := range want {
+		if i >= len(parts) {
+			return false
+		}
+		n := 0
+		if _, err := fmt.Sscanf(parts[i], "%d", &n); err != nil {
+			return false
+		}
+		if n != w {
+			return n > w
+		}
+	}
+	return true
+}

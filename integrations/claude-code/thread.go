@@ -1,0 +1,340 @@
+package claudecode
+
+import (
+	"encoding/json"
+	"strings"
+	"time"
+
+	"github.com/tracesmith/tracesmith/integrations"
+)
+
+// thread is one turn's stretch of one transcript file: the main one, or a
+// subagent's. It is rebuilt from the file whenever a new process takes over, so
+// none of it is in the checkpoint.
+type thread struct {
+	next    int64 // where to go on reading
+	over    bool  // the next turn's prompt stands behind it
+	entries []entry
+
+	messages map[string]*reply // by message id
+	results  map[string]*result
+	order    []*reply
+	requests []request // not yet answered, oldest first
+	asked    bool      // this version notes its requests
+	retries  []retry
+
+	marker    *line // the last interrupt marker
+	summaries int   // stop_hook_summary lines
+	blocked   bool  // the last of them let the turn go on
+	feedback  bool  // a Stop hook's feedback stands before the next summary
+	closed    bool  // a line that only a finished turn has
+	last      time.Time
+	version   string
+	nextTurn  *line // the prompt that follows, when over
+	nextAt    int64
+	compacts  []*line
+}
+
+// entry is one thing of the conversation, in file order: exactly one field is set.
+type entry struct {
+	user   *line
+	reply  *reply
+	result *result
+}
+
+// reply is one model message, gathered from its lines.
+type reply struct {
+	id       string
+	model    string
+	blocks   []block
+	usage    *usage
+	stop     string
+	aborted  bool
+	err      *line // the synthetic line of a failed call
+	start    time.Time
+	end      time.Time
+	params   *requestParams
+	retries  []retry
+	attempts int
+	final    bool // something that can only come later stands behind it
+	asked    map[string]time.Time // tool_use id -> when its block was complete
+}
+
+// result is a tool's answer.
+type result struct {
+	id       string
+	at       time.Time
+	isError  bool
+	content  json.RawMessage
+	denial   string
+	decision *decision
+	rejected bool // the user stopped the tool or refused it
+	marked   bool // an interrupt marker follows at once
+	final    bool // a later model call stands behind it
+}
+
+type request struct {
+	at     time.Time
+	id     string
+	params *requestParams
+}
+
+// retry is one failed attempt of a model call.
+type retry struct {
+	at      time.Time
+	attempt int
+	wait    float64
+	err     string
+}
+
+func newThread(from int64) *thread {
+	return &thread{next: from, messages: map[string]*reply{}, results: map[string]*result{}}
+}
+
+// grow reads what the file has gained. prompt is the turn's prompt id; another
+// turn's prompt ends the thread. A subagent's file has one thread: prompt is "".
+func (t *thread) grow(src integrations.Source, path, prompt string) error {
+	if t.over {
+		return nil
+	}
+	for raw, err := range src.Lines(path, t.next) {
+		if err != nil {
+			return err
+		}
+		l, ok := parseLine(raw.Data)
+		if ok {
+			if prompt != "" && l.startsTurn() && l.PromptID != prompt {
+				t.over, t.nextTurn, t.nextAt = true, &l, raw.Offset
+				t.settle()
+				return nil
+			}
+			t.add(&l)
+		}
+		t.next = raw.Next
+	}
+	return nil
+}
+
+func (t *thread) add(l *line) {
+	if l.copied() {
+		return
+	}
+	if l.Version != "" {
+		t.version = l.Version
+	}
+	if l.Timestamp.After(t.last) && l.Type != "attachment" {
+		t.last = l.Timestamp
+	}
+	switch l.Type {
+	case "api-request":
+		t.settle()
+		t.asked = true
+		t.requests = append(t.requests, request{at: l.Timestamp, id: l.ID, params: l.Params})
+	case "assistant":
+		t.addAssistant(l)
+	case "user":
+		t.addUser(l)
+	case "attachment": // a prompt or a notification that joined the running turn
+		t.entries = append(t.entries, entry{user: l})
+	case "system":
+		t.addSystem(l)
+	}
+}
+
+func (t *thread) addAssistant(l *line) {
+	r := t.messages[l.Message.ID]
+	if r == nil {
+		t.settle()
+		r = &reply{id: l.Message.ID, model: l.Message.Model, asked: map[string]time.Time{}}
+		t.open(r, l)
+		t.messages[r.id] = r
+		t.order = append(t.order, r)
+		t.entries = append(t.entries, entry{reply: r})
+		t.closed = false
+	}
+	r.end = l.Timestamp
+	r.aborted = r.aborted || l.Aborted
+	if l.IsAPIError || l.Message.Model == "<synthetic>" {
+		r.err = l
+	}
+	if l.Message.StopReason != nil {
+		r.stop = *l.Message.StopReason
+	}
+	if u := l.Message.Usage; u != nil && (r.usage == nil || u.Output >= r.usage.Output) {
+		r.usage = u
+	}
+	for _, b := range l.Message.blocks() {
+		r.blocks = append(r.blocks, b)
+		if b.Type == "tool_use" {
+			r.asked[b.ID] = l.Timestamp
+		}
+	}
+}
+
+// open gives a reply the requests and the failed attempts that led to it.
+func (t *thread) open(r *reply, l *line) {
+	r.start = l.Timestamp
+	r.attempts = len(t.requests)
+	if len(t.requests) > 0 {
+		r.start = t.requests[0].at
+		r.params = t.requests[len(t.requests)-1].params
+	} else if prev := t.previous(); !prev.IsZero() && prev.Before(r.start) {
+		r.start = prev // no record of the request: the model was asked when the last input stood
+	}
+	r.retries = t.retries
+	t.requests, t.retries = nil, nil
+}
+
+// previous is the time of the last thing said to the model.
+func (t *thread) previous() time.Time {
+	if len(t.entries) == 0 {
+		return time.Time{}
+	}
+	switch e := t.entries[len(t.entries)-1]; {
+	case e.user != nil:
+		return e.user.Timestamp
+	case e.result != nil:
+		return e.result.at
+	default:
+		return e.reply.end
+	}
+}
+
+func (t *thread) addUser(l *line) {
+	if l.IsCompactSummary {
+		return
+	}
+	blocks := l.Message.blocks()
+	answered := false
+	for _, b := range blocks {
+		if b.Type != "tool_result" {
+			continue
+		}
+		answered = true
+		if t.results[b.ToolUseID] != nil {
+			continue // the same answer written twice
+		}
+		res := &result{
+			id: b.ToolUseID, at: l.Timestamp, isError: b.IsError, content: b.Content,
+			denial: l.ToolDenialKind, decision: l.Decision,
+			rejected: string(l.ToolUseResult) == `"User rejected tool use"`,
+		}
+		t.results[res.id] = res
+		t.entries = append(t.entries, entry{result: res})
+	}
+	switch {
+	case answered:
+	case len(blocks) > 0 && blocks[0].Type == "text" && isInterruptMarker(blocks[0].Text):
+		t.marker = l
+		t.markResults()
+	case l.IsMeta && l.RowSource == "hook":
+		t.feedback = true
+		t.entries = append(t.entries, entry{user: l})
+	case len(blocks) > 0 && blocks[0].Type == "text" && isLocalCommand(blocks[0].Text):
+	default:
+		t.entries = append(t.entries, entry{user: l})
+	}
+}
+
+// markResults notes that the tools answered since the last model message were
+// stopped by the interrupt.
+func (t *thread) markResults() {
+	for i := len(t.entries) - 1; i >= 0 && t.entries[i].result != nil; i-- {
+		if t.entries[i].result.rejected {
+			t.entries[i].result.marked = true
+		}
+	}
+}
+
+func (t *thread) addSystem(l *line) {
+	switch l.Subtype {
+	case "api_error":
+		t.retries = append(t.retries, retry{
+			at: l.Timestamp, attempt: l.RetryAttempt, wait: l.RetryInMs, err: apiErrorText(l.Error),
+		})
+	case "stop_hook_summary":
+		t.summaries++
+		t.blocked = t.feedback
+		t.feedback = false
+	case "turn_duration":
+		t.closed = true
+	case "informational":
+		// "A hook blocked the turn from ending N consecutive times, overriding":
+		// the program's last word on a turn whose Stop hooks block for ever.
+		if t.blocked {
+			t.closed = true
+		}
+	case "compact_boundary":
+		t.compacts = append(t.compacts, l)
+	}
+}
+
+// settle marks everything that stands so far as final: a later model call follows.
+func (t *thread) settle() {
+	for i := len(t.order) - 1; i >= 0 && !t.order[i].final; i-- {
+		t.order[i].final = true
+	}
+	for i := len(t.entries) - 1; i >= 0; i-- {
+		if res := t.entries[i].result; res != nil {
+			if res.final {
+				break
+			}
+			res.final = true
+		}
+	}
+}
+
+// lastReply is the last model message of the thread.
+func (t *thread) lastReply() *reply {
+	if len(t.order) == 0 {
+		return nil
+	}
+	return t.order[len(t.order)-1]
+}
+
+// says reports whether the thread holds a reply with that text: the one a Stop
+// hook announced.
+func (t *thread) says(textHash string) bool {
+	for i := len(t.order) - 1; i >= 0; i-- {
+		if hashText(t.order[i].text()) == textHash || hashText(t.order[i].lastText()) == textHash {
+			return true
+		}
+	}
+	return false
+}
+
+// text is the reply's visible text.
+func (r *reply) text() string {
+	var parts []string
+	for _, b := range r.blocks {
+		if b.Type == "text" && b.Text != "" {
+			parts = append(parts, b.Text)
+		}
+	}
+	return strings.Join(parts, "\n")
+}
+
+// lastText is the last text block alone.
+func (r *reply) lastText() string {
+	for i := len(r.blocks) - 1; i >= 0; i-- {
+		if r.blocks[i].Type == "text" {
+			return r.blocks[i].Text
+		}
+	}
+	return ""
+}
+
+// apiErrorText is the error of a failed attempt in one line.
+func apiErrorText(v any) string {
+	switch e := v.(type) {
+	case string:
+		return e
+	case map[string]any:
+		for _, key := range []string{"formatted", "message"} {
+			if s, ok := e[key].(string); ok && s != "" {
+				return s
+			}
+		}
+	}
+	return ""
+}

@@ -1,0 +1,234 @@
+package claudecode
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"time"
+)
+
+// line is what is read of one transcript line. Everything else, the system prompt
+// and the tool schemas among it, is never looked at.
+type line struct {
+	Type      string    `json:"type"`
+	Subtype   string    `json:"subtype"`
+	UUID      string    `json:"uuid"`
+	Timestamp time.Time `json:"timestamp"`
+	SessionID string    `json:"sessionId"`
+	Version   string    `json:"version"`
+	GitBranch string    `json:"gitBranch"`
+	CWD       string    `json:"cwd"`
+	AgentID   string    `json:"agentId"`
+
+	Entrypoint       string          `json:"entrypoint"`
+	PromptID         string          `json:"promptId"`
+	PermissionMode   string          `json:"permissionMode"`
+	TurnOrigin       string          `json:"turnOrigin"`
+	IsMeta           bool            `json:"isMeta"`
+	IsCompactSummary bool            `json:"isCompactSummary"`
+	RowSource        string          `json:"rowSource"`
+	Message          *message        `json:"message"`
+	ToolUseResult    json.RawMessage `json:"toolUseResult"`
+	ToolDenialKind   string          `json:"toolDenialKind"`
+	Decision         *decision       `json:"permissionDecision"`
+
+	RequestSessionID string `json:"requestSessionId"`
+	IsAPIError       bool   `json:"isApiErrorMessage"`
+	APIErrorStatus   int    `json:"apiErrorStatus"`
+	Aborted          bool   `json:"isAbortedMidStream"`
+	Error            any    `json:"error"` // a word on an assistant line, an object on system/api_error
+
+	ID     string         `json:"id"`     // api-request
+	Params *requestParams `json:"params"` // api-request
+
+	RetryAttempt int             `json:"retryAttempt"`
+	RetryInMs    float64         `json:"retryInMs"`
+	Attachment   *attachment     `json:"attachment"`
+	Compact      *compactDetails `json:"compactMetadata"`
+	HookErrors   []string        `json:"hookErrors"`
+	Ending       *submitEnding   `json:"promptSubmitEnding"` // system/informational
+}
+
+type submitEnding struct {
+	Ending struct {
+		Kind string `json:"kind"`
+	} `json:"ending"`
+}
+
+type message struct {
+	ID         string          `json:"id"`
+	Role       string          `json:"role"`
+	Model      string          `json:"model"`
+	Content    json.RawMessage `json:"content"`
+	StopReason *string         `json:"stop_reason"`
+	Usage      *usage          `json:"usage"`
+}
+
+type usage struct {
+	Input         int64 `json:"input_tokens"`
+	Output        int64 `json:"output_tokens"`
+	CacheRead     int64 `json:"cache_read_input_tokens"`
+	CacheCreation int64 `json:"cache_creation_input_tokens"`
+	Lifetimes     *struct {
+		FiveMinutes int64 `json:"ephemeral_5m_input_tokens"`
+		OneHour     int64 `json:"ephemeral_1h_input_tokens"`
+	} `json:"cache_creation"`
+	OutputDetails *struct {
+		Thinking int64 `json:"thinking_tokens"`
+	} `json:"output_tokens_details"`
+}
+
+type decision struct {
+	Decision string `json:"decision"`
+	Source   string `json:"source"`
+}
+
+type requestParams struct {
+	Model       string   `json:"model"`
+	MaxTokens   int64    `json:"max_tokens"`
+	Temperature *float64 `json:"temperature"`
+	TopP        *float64 `json:"top_p"`
+	TopK        *int64   `json:"top_k"`
+	Thinking    *struct {
+		Type   string `json:"type"`
+		Budget int64  `json:"budget_tokens"`
+	} `json:"thinking"`
+	Output *struct {
+		Effort string `json:"effort"`
+	} `json:"output_config"`
+}
+
+type attachment struct {
+	Type        string          `json:"type"`
+	Prompt      json.RawMessage `json:"prompt"`
+	CommandMode string          `json:"commandMode"`
+}
+
+type compactDetails struct {
+	Trigger    string  `json:"trigger"`
+	PreTokens  int64   `json:"preTokens"`
+	PostTokens int64   `json:"postTokens"`
+	DurationMs float64 `json:"durationMs"`
+}
+
+// block is one entry of a message's content.
+type block struct {
+	Type      string          `json:"type"`
+	Text      string          `json:"text"`
+	Thinking  string          `json:"thinking"`
+	ID        string          `json:"id"`
+	Name      string          `json:"name"`
+	Input     json.RawMessage `json:"input"`
+	ToolUseID string          `json:"tool_use_id"`
+	Content   json.RawMessage `json:"content"`
+	IsError   bool            `json:"is_error"`
+	Source    *struct {
+		Type      string `json:"type"`
+		MediaType string `json:"media_type"`
+		Data      string `json:"data"`
+		URL       string `json:"url"`
+	} `json:"source"`
+}
+
+// parseLine decodes a line, or reports that it is none that matters. A field of
+// an unexpected shape voids that line only.
+func parseLine(data []byte) (line, bool) {
+	if !relevant(data) {
+		return line{}, false
+	}
+	var l line
+	if err := json.Unmarshal(data, &l); err != nil {
+		return line{}, false
+	}
+	switch l.Type {
+	case "user", "assistant":
+		return l, l.Message != nil
+	case "api-request":
+		return l, l.ID != ""
+	case "system":
+		return l, true
+	case "attachment":
+		return l, l.Attachment != nil && l.Attachment.Type == "queued_command"
+	default:
+		return line{}, false
+	}
+}
+
+// relevant is a cheap look at the bytes, so that snapshots of prompts and files
+// are not decoded at all.
+func relevant(data []byte) bool {
+	for _, kind := range [...]string{
+		`"type":"user"`, `"type":"assistant"`, `"type":"system"`,
+		`"type":"api-request"`, `"type":"queued_command"`,
+	} {
+		if bytes.Contains(data, []byte(kind)) {
+			return true
+		}
+	}
+	return false
+}
+
+// blocks decodes a message's content, which is a string or a list.
+func (m *message) blocks() []block {
+	if len(m.Content) == 0 {
+		return nil
+	}
+	if m.Content[0] == '"' {
+		var text string
+		if json.Unmarshal(m.Content, &text) != nil {
+			return nil
+		}
+		return []block{{Type: "text", Text: text}}
+	}
+	var list []block
+	if json.Unmarshal(m.Content, &list) != nil {
+		return nil
+	}
+	return list
+}
+
+// startsTurn reports whether a user line is the prompt that began a turn.
+func (l *line) startsTurn() bool {
+	if l.Type != "user" || l.IsMeta || l.IsCompactSummary || l.AgentID != "" {
+		return false
+	}
+	if l.TurnOrigin != "" {
+		return true
+	}
+	// Versions before turnOrigin: a prompt is what is left when everything that
+	// the program itself writes as user is taken away.
+	if l.PromptID == "" || l.RowSource == "harness" {
+		return false
+	}
+	for _, b := range l.Message.blocks() {
+		if b.Type == "tool_result" {
+			return false
+		}
+		if b.Type == "text" && (isLocalCommand(b.Text) || isInterruptMarker(b.Text)) {
+			return false
+		}
+	}
+	return l.RowSource == ""
+}
+
+func isLocalCommand(text string) bool {
+	text = strings.TrimSpace(text)
+	return strings.HasPrefix(text, "<command-name>") || strings.HasPrefix(text, "<local-command-")
+}
+
+// isInterruptMarker matches by prefix: the rest of the sentence says in what.
+func isInterruptMarker(text string) bool {
+	return strings.HasPrefix(text, "[Request interrupted by user")
+}
+
+// blocksPrompt reports whether another hook refused a prompt: its own line is then
+// never written.
+func (l *line) blocksPrompt() bool {
+	return l.Ending != nil && l.Ending.Ending.Kind == "blocked_by_hook"
+}
+
+// copied reports whether an assistant line belongs to the session this one was
+// forked from.
+func (l *line) copied() bool {
+	return l.RequestSessionID != "" && l.RequestSessionID != l.SessionID
+}

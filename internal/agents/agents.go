@@ -1,0 +1,34 @@
+// Package agents is the one list of the agents Tracesmith knows. Everything that
+// takes an agent's name (hook, install, replay, import) follows from it.
+package agents
+
+import (
+	"github.com/tracesmith/tracesmith/integrations"
+	claudecode "github.com/tracesmith/tracesmith/integrations/claude-code"
+)
+
+// All returns every agent, in the order people see them.
+func All() []*integrations.Agent {
+	return []*integrations.Agent{
+		claudecode.Agent(),
+	}
+}
+
+// Find returns the agent of that name.
+func Find(name string) (*integrations.Agent, bool) {
+	for _, a := range All() {
+		if a.Name == name {
+			return a, true
+		}
+	}
+	return nil, false
+}
+
+// Names lists the agents' names, for messages.
+func Names() []string {
+	var names []string
+	for _, a := range All() {
+		names = append(names, a.Name)
+	}
+	return names
+}

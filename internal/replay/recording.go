@@ -1,0 +1,100 @@
+package replay
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+)
+
+// recordedHome is the home directory recordings are written with.
+const recordedHome = "/home/dev"
+
+// maxLine bounds one line of a recording: a hook's payload may be 32 MiB.
+const maxLine = 64 << 20
+
+// Recording is a session as it was recorded.
+type Recording struct {
+	Steps []Step // in the order of their times
+	home  string
+}
+
+// Step is one call of a hook.
+type Step struct {
+	At    time.Time
+	Event string
+	Body  []byte         // standard input
+	Argv  []string       // arguments, for programs that take their event there
+	Lines map[string]int // lines on disk then, by path
+}
+
+// Load reads a recording's folder.
+func Load(dir string) (*Recording, error) {
+	rec := &Recording{home: filepath.Join(dir, "home")}
+	hooks, err := readSteps(filepath.Join(dir, "hooks.jsonl"))
+	if err != nil {
+		return nil, err
+	}
+	notify, err := readSteps(filepath.Join(dir, "notify.jsonl"))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	rec.Steps = append(hooks, notify...)
+	slices.SortStableFunc(rec.Steps, func(a, b Step) int { return a.At.Compare(b.At) })
+	return rec, nil
+}
+
+func readSteps(path string) ([]Step, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("replay: %w", err)
+	}
+	defer f.Close()
+	var steps []Step
+	r := bufio.NewReader(f)
+	for n := 1; ; n++ {
+		text, err := r.ReadBytes('\n')
+		if len(bytes.TrimSpace(text)) > 0 {
+			if len(text) > maxLine {
+				return nil, fmt.Errorf("replay: %s: line %d is longer than %d bytes", path, n, maxLine)
+			}
+			step, err := parseStep(text)
+			if err != nil {
+				return nil, fmt.Errorf("replay: %s: line %d: %w", path, n, err)
+			}
+			steps = append(steps, step)
+		}
+		if errors.Is(err, io.EOF) {
+			return steps, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("replay: %w", err)
+		}
+	}
+}
+
+func parseStep(text []byte) (Step, error) {
+	var in struct {
+		At    time.Time       `json:"at"`
+		Event string          `json:"event"`
+		Stdin json.RawMessage `json:"stdin"`
+		Argv  []string        `json:"argv"`
+		Lines map[string]int  `json:"lines"`
+	}
+	if err := json.Unmarshal(text, &in); err != nil {
+		return Step{}, err
+	}
+	step := Step{At: in.At, Event: in.Event, Body: in.Stdin, Argv: in.Argv, Lines: in.Lines}
+	var asText string
+	if json.Unmarshal(in.Stdin, &asText) == nil { // what was no JSON was recorded as a string
+		step.Body = []byte(asText)
+	}
+	return step, nil
+}
