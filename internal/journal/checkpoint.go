@@ -75,15 +75,18 @@ func (s *Session) Checkpoint(destination string) (Checkpoint, error) {
 // Checkpoints returns the checkpoints that are there, by destination, without
 // those that cannot be read.
 func (s *Session) Checkpoints() (map[string]Checkpoint, error) {
-	paths, err := filepath.Glob(s.checkpointPath("*"))
+	names, err := list(s.dir)
 	if err != nil {
 		return nil, fmt.Errorf("journal: checkpoints: %w", err)
 	}
-	found := make(map[string]Checkpoint, len(paths))
-	for _, path := range paths {
-		name := strings.TrimPrefix(strings.TrimSuffix(filepath.Base(path), ".json"), "checkpoint.")
-		if c, err := readCheckpoint(path); err == nil {
-			found[name] = c
+	found := map[string]Checkpoint{}
+	for _, name := range names {
+		id := strings.TrimSuffix(strings.TrimPrefix(name, "checkpoint."), ".json")
+		if name != filepath.Base(s.checkpointPath(id)) {
+			continue
+		}
+		if c, err := readCheckpoint(s.path(name)); err == nil {
+			found[id] = c
 		}
 	}
 	return found, nil

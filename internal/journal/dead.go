@@ -13,8 +13,8 @@ import (
 const maxDead = 1000
 
 // KeepDead keeps a run that a destination refused for good, for somebody to look
-// at. It returns false if it was not kept because there are too many.
-func (s *State) KeepDead(destination, name string, letter []byte) (bool, error) {
+// at. fresh is false for one that has been there before: it is no new loss.
+func (s *State) KeepDead(destination, name string, letter []byte) (fresh bool, err error) {
 	if !plainName(destination) || !plainName(name) {
 		return false, fmt.Errorf("journal: %q is no name for a dead run", name)
 	}
@@ -25,18 +25,18 @@ func (s *State) KeepDead(destination, name string, letter []byte) (bool, error) 
 		}
 	}
 	path := filepath.Join(dir, name+".json")
-	if _, err := os.Lstat(path); missing(err) {
-		n, err := s.CountDead(destination)
-		if err != nil || n >= maxDead {
-			return false, err
-		}
+	if _, err := os.Lstat(path); err == nil {
+		return false, nil
+	}
+	if n, err := s.CountDead(destination); err != nil || n >= maxDead {
+		return true, err
 	}
 	return true, atomicfile.Write(path, letter)
 }
 
 // CountDead returns how many dead runs of a destination are kept.
 func (s *State) CountDead(destination string) (int, error) {
-	names, err := filepath.Glob(s.path("dead", destination, "*.json"))
+	names, err := list(s.path("dead", destination))
 	if err != nil {
 		return 0, fmt.Errorf("journal: dead: %w", err)
 	}

@@ -1,16 +1,18 @@
 package journal
 
 import (
+	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/tracesmith/tracesmith/internal/atomicfile"
 )
+
+// recordWait bounds the wait for another process that changes a record.
+const recordWait = time.Second
 
 // Destination is what all processes share about one place that runs go to.
 type Destination struct {
@@ -37,32 +39,52 @@ func (s *State) Destination(id string) (Destination, error) {
 	return d, nil
 }
 
-// PutDestination replaces the shared record of a destination.
-func (s *State) PutDestination(id string, d Destination) error {
+// UpdateDestination changes the shared record of a destination, one process at a
+// time. change is given the record as it is, the zero value if there is none.
+func (s *State) UpdateDestination(id string, change func(*Destination)) (Destination, error) {
 	if !plainName(id) {
-		return fmt.Errorf("journal: %q is no destination id", id)
+		return Destination{}, fmt.Errorf("journal: %q is no destination id", id)
 	}
 	if err := makePrivate(s.path("destinations")); err != nil {
-		return fmt.Errorf("journal: destination: %w", err)
+		return Destination{}, fmt.Errorf("journal: destination: %w", err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), recordWait)
+	defer cancel()
+	lock, err := acquire(ctx, s.path("destinations", id+".lock"))
+	if err != nil {
+		return Destination{}, err
+	}
+	defer lock.Unlock()
+	d, err := s.Destination(id)
+	if err != nil && !missing(err) {
+		return d, err
+	}
+	before := d
+	change(&d)
+	if d == before {
+		return d, nil
 	}
 	raw, err := json.Marshal(d)
 	if err != nil {
-		return fmt.Errorf("journal: destination: %w", err)
+		return d, fmt.Errorf("journal: destination: %w", err)
 	}
-	return atomicfile.Write(s.destinationPath(id), append(raw, '\n'))
+	return d, atomicfile.Write(s.destinationPath(id), append(raw, '\n'))
 }
 
 // Destinations lists all records, by id.
 func (s *State) Destinations() (map[string]Destination, error) {
-	files, err := filepath.Glob(s.destinationPath("*"))
+	names, err := list(s.path("destinations"))
 	if err != nil {
 		return nil, fmt.Errorf("journal: destinations: %w", err)
 	}
-	found := make(map[string]Destination, len(files))
-	for _, file := range files {
-		id := strings.TrimSuffix(filepath.Base(file), ".json")
+	found := make(map[string]Destination, len(names))
+	for _, name := range names {
+		id, ok := strings.CutSuffix(name, ".json")
+		if !ok || !plainName(id) {
+			continue
+		}
 		d, err := s.Destination(id)
-		if errors.Is(err, os.ErrNotExist) {
+		if missing(err) {
 			continue
 		}
 		if err != nil {

@@ -28,6 +28,18 @@ func (s *Session) TryDrain() (*Lock, error) {
 	return try(s.path(drainLock))
 }
 
+// LockDrain takes the lock of the session's drainer, waiting until the context
+// ends: then it returns ErrLocked.
+func (s *Session) LockDrain(ctx context.Context) (*Lock, error) {
+	for {
+		lock, err := acquire(ctx, s.path(drainLock))
+		if err != nil || lock.current() {
+			return lock, err
+		}
+		lock.Unlock() // of a session that was removed meanwhile
+	}
+}
+
 // Unlock gives the lock back.
 func (l *Lock) Unlock() { _ = l.file.Close() }
 

@@ -9,8 +9,8 @@ import (
 	"io"
 	"iter"
 	"os"
-	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/tracesmith/tracesmith/internal/lines"
 )
@@ -32,13 +32,16 @@ type Record struct {
 
 // Sizes notes the files of the session's journal and how large they are now.
 func (s *Session) Sizes() (Positions, error) {
-	names, err := filepath.Glob(s.path("journal*.jsonl"))
+	names, err := list(s.dir)
 	if err != nil {
 		return nil, fmt.Errorf("journal: sizes: %w", err)
 	}
 	sizes := Positions{}
 	for _, name := range names {
-		info, err := os.Lstat(name)
+		if !strings.HasPrefix(name, "journal.") || !strings.HasSuffix(name, ".jsonl") {
+			continue
+		}
+		info, err := os.Lstat(s.path(name))
 		if missing(err) {
 			continue
 		}
@@ -46,7 +49,7 @@ func (s *Session) Sizes() (Positions, error) {
 			return nil, fmt.Errorf("journal: sizes: %w", err)
 		}
 		if info.Mode().IsRegular() {
-			sizes[filepath.Base(name)] = info.Size()
+			sizes[name] = info.Size()
 		}
 	}
 	return sizes, nil

@@ -3,6 +3,7 @@ package journal
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -20,19 +21,41 @@ type Usage struct {
 	Modified time.Time // when a hook last wrote to its journal; zero: never
 }
 
-// Sessions lists all sessions, those of one agent after another.
-func (s *State) Sessions() ([]*Session, error) {
-	dirs, err := filepath.Glob(s.path("sessions", "*", "*"))
+// each visits what lies two levels below a directory of the state: one level for
+// the agents, one for their sessions.
+func (s *State) each(kind string, visit func(agent, name, path string, info fs.FileInfo)) error {
+	agents, err := list(s.path(kind))
 	if err != nil {
-		return nil, fmt.Errorf("journal: sessions: %w", err)
+		return err
 	}
-	var found []*Session
-	for _, dir := range dirs {
-		agent, hash := filepath.Base(filepath.Dir(dir)), filepath.Base(dir)
-		if info, err := os.Lstat(dir); err != nil || !info.IsDir() || !plainName(agent) || !plainName(hash) {
+	for _, agent := range agents {
+		if !plainName(agent) {
 			continue
 		}
-		found = append(found, s.session(agent, hash))
+		names, err := list(s.path(kind, agent))
+		if err != nil {
+			return err
+		}
+		for _, name := range names {
+			path := s.path(kind, agent, name)
+			if info, err := os.Lstat(path); err == nil {
+				visit(agent, name, path, info)
+			}
+		}
+	}
+	return nil
+}
+
+// Sessions lists all sessions, those of one agent after another.
+func (s *State) Sessions() ([]*Session, error) {
+	var found []*Session
+	err := s.each("sessions", func(agent, hash, _ string, info fs.FileInfo) {
+		if info.IsDir() && plainName(hash) {
+			found = append(found, s.session(agent, hash))
+		}
+	})
+	if err != nil {
+		return nil, fmt.Errorf("journal: sessions: %w", err)
 	}
 	return found, nil
 }
@@ -40,11 +63,13 @@ func (s *State) Sessions() ([]*Session, error) {
 // OtherVersions lists the directories of other format versions beside this one.
 // They are left alone.
 func (s *State) OtherVersions() []string {
-	dirs, err := filepath.Glob(filepath.Join(filepath.Dir(s.dir), "v*"))
+	names, err := list(filepath.Dir(s.dir))
 	if err != nil {
 		return nil
 	}
-	return slices.DeleteFunc(dirs, func(dir string) bool { return dir == s.dir })
+	return slices.DeleteFunc(names, func(name string) bool {
+		return name == filepath.Base(s.dir) || !strings.HasPrefix(name, "v")
+	})
 }
 
 // Usage says how much the session takes and when its journal last grew.
@@ -143,14 +168,17 @@ func (s *Session) grown(seen Positions) (bool, error) {
 
 // Sweep removes what a crash left of sessions on their way out.
 func (s *State) Sweep() error {
-	dirs, err := filepath.Glob(s.path("sessions", "*", removedPrefix+"*"))
+	var left []string
+	err := s.each("sessions", func(_, name, path string, _ fs.FileInfo) {
+		if strings.HasPrefix(name, removedPrefix) {
+			left = append(left, path)
+		}
+	})
+	for _, path := range left {
+		err = errors.Join(err, os.RemoveAll(path))
+	}
 	if err != nil {
 		return fmt.Errorf("journal: sweep: %w", err)
-	}
-	for _, dir := range dirs {
-		if err := os.RemoveAll(dir); err != nil {
-			return fmt.Errorf("journal: sweep: %w", err)
-		}
 	}
 	return nil
 }

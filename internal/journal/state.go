@@ -133,3 +133,16 @@ func makePrivate(dir string) error {
 	}
 	return guard(dir, info)
 }
+
+// list returns the names in a directory, sorted; none if it is not there.
+func list(dir string) ([]string, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil && !missing(err) {
+		return nil, err
+	}
+	names := make([]string, len(entries))
+	for i, entry := range entries {
+		names[i] = entry.Name()
+	}
+	return names, nil
+}

@@ -3,6 +3,7 @@ package journal
 import (
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -65,10 +66,6 @@ func (s *Session) bury(checkpoints map[string]Checkpoint, now time.Time) error {
 
 // TrimTombstones removes the oldest tombstones beyond what they may take.
 func (s *State) TrimTombstones() error {
-	paths, err := filepath.Glob(s.path("tombstones", "*", "*.json"))
-	if err != nil {
-		return fmt.Errorf("journal: tombstones: %w", err)
-	}
 	type file struct {
 		path string
 		size int64
@@ -76,11 +73,12 @@ func (s *State) TrimTombstones() error {
 	}
 	var files []file
 	var total int64
-	for _, path := range paths {
-		if info, err := os.Lstat(path); err == nil {
-			files = append(files, file{path, info.Size(), info.ModTime()})
-			total += info.Size()
-		}
+	err := s.each("tombstones", func(_, _, path string, info fs.FileInfo) {
+		files = append(files, file{path, info.Size(), info.ModTime()})
+		total += info.Size()
+	})
+	if err != nil {
+		return fmt.Errorf("journal: tombstones: %w", err)
 	}
 	slices.SortFunc(files, func(a, b file) int { return a.at.Compare(b.at) })
 	for _, f := range files {
