@@ -1,0 +1,110 @@
+package redact
+
+import (
+	"bytes"
+	"strings"
+)
+
+// maxBlanks bounds the blanks around an operator or after a scheme.
+const maxBlanks = 8
+
+// headerValue finds the credential after an authorization header's name, which
+// ends at to: the scheme before it stays.
+func headerValue(b []byte, from, to int) (int, int) {
+	if !startsWord(b, from) {
+		return 0, 0
+	}
+	at, op := operator(b, closing(b, to))
+	if op == "" {
+		return 0, 0
+	}
+	at = skip(b, at, maxBlanks, isBlank)
+	at, _ = opening(b, at)
+	return credential(b, at)
+}
+
+// bearerValue finds the credential after the word bearer, which ends at to.
+func bearerValue(b []byte, from, to int) (int, int) {
+	at := skip(b, to, maxBlanks, isBlank)
+	if at == to || !startsWord(b, from) {
+		return 0, 0
+	}
+	from, end := credential(b, at)
+	if end-from < 10 {
+		return 0, 0
+	}
+	return from, end
+}
+
+// credential returns the token after an optional scheme.
+func credential(b []byte, at int) (from, to int) {
+	at = afterScheme(b, at)
+	to = at
+	for to < len(b) && isToken(b[to]) {
+		to++
+	}
+	for to < len(b) && b[to] == '=' {
+		to++
+	}
+	if to-at < 8 || !random(b[at:to]) {
+		return 0, 0
+	}
+	return at, to
+}
+
+// afterScheme steps over the scheme of an authorization header and its blanks.
+func afterScheme(b []byte, at int) int {
+	word := skip(b, at, 10, isAlnum)
+	if word == len(b) || !isBlank(b[word]) {
+		return at
+	}
+	switch strings.ToLower(string(b[at:word])) {
+	case "bearer", "basic", "token", "apikey", "digest":
+		return skip(b, word, maxBlanks, isBlank)
+	}
+	return at
+}
+
+// random reports whether a value looks drawn rather than written: a digit, or
+// letters of both cases where a word has at most its first one upper.
+func random(value []byte) bool {
+	hasLower := false
+	for _, c := range value {
+		switch {
+		case isDigit(c):
+			return true
+		case isLower(c):
+			hasLower = true
+		case isUpper(c) && hasLower:
+			return true
+		}
+	}
+	return false
+}
+
+// maxUserinfo bounds what stands before the @ of a URL.
+const maxUserinfo = 1 << 10
+
+// urlPassword finds the password of the URL whose :// ends at to.
+func urlPassword(b []byte, to int) (int, int) {
+	if scheme := to - len("://"); scheme == 0 || !isAlnum(b[scheme-1]) {
+		return 0, 0
+	}
+	window := b[to:min(len(b), to+maxUserinfo)]
+	if end := bytes.IndexAny(window, "/ \t\r\n\"'`<>\\"); end >= 0 {
+		window = window[:end]
+	}
+	colon := bytes.IndexByte(window, ':')
+	host := bytes.LastIndexByte(window, '@')
+	if colon < 0 || host <= colon+1 {
+		return 0, 0
+	}
+	password := window[colon+1 : host]
+	if query := bytes.IndexAny(password, "?#"); query > 0 && digits(password[:query]) {
+		return 0, 0 // host:port?address=a@b
+	}
+	if reference(password) || bytes.Contains(password, []byte(markerStart)) {
+		return 0, 0
+	}
+	return to + colon + 1, to + host
+}

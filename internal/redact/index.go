@@ -1,0 +1,98 @@
+package redact
+
+import "sync"
+
+// kind says what to do at a keyword.
+type kind uint8
+
+const (
+	kindToken  kind = iota // a token starts here
+	kindPEM                // a private key's block starts here
+	kindName               // a sensitive name ends here
+	kindHeader             // an authorization header's name ends here
+	kindBearer             // a bearer token may follow
+	kindURL                // a URL's host, perhaps with a user before it, follows
+)
+
+// keyword is a literal that a secret cannot do without.
+type keyword struct {
+	text string // lower case if fold
+	fold bool   // in any case
+	kind kind
+	rule *rule  // of a token
+	name string // for the marker, of other kinds
+}
+
+// at reports whether the keyword stands at b[from:]. There is room for it.
+func (k *keyword) at(b []byte, from int) bool {
+	if !k.fold {
+		return string(b[from:from+len(k.text)]) == k.text
+	}
+	for i := range len(k.text) {
+		if lower(b[from+i]) != k.text[i] {
+			return false
+		}
+	}
+	return true
+}
+
+const (
+	gram     = 3        // bytes of a keyword that the gate looks for: its last
+	hashBits = 5 * gram // five bits tell letters apart
+	hashMask = 1<<hashBits - 1
+)
+
+// index is the gate: it finds keywords in one look-up for each byte.
+type index struct {
+	bucket [1 << hashBits]uint8 // by hash of the last bytes; 0: no keyword ends so
+	lists  [][]keyword
+}
+
+// step takes one byte more into the hash, and the oldest out. Case is folded away.
+func step(hash uint32, c byte) uint32 {
+	return (hash<<5 ^ uint32(c|0x20)) & hashMask
+}
+
+// add enters a keyword of at least gram bytes.
+func (x *index) add(k keyword) {
+	var hash uint32
+	for i := len(k.text) - gram; i < len(k.text); i++ {
+		hash = step(hash, k.text[i])
+	}
+	n := x.bucket[hash]
+	if n == 0 {
+		if len(x.lists) == 0 {
+			x.lists = make([][]keyword, 1) // number 0 means none
+		}
+		n = uint8(len(x.lists))
+		x.lists = append(x.lists, nil)
+		x.bucket[hash] = n
+	}
+	x.lists[n] = append(x.lists[n], k)
+}
+
+// fastIndex holds what a prefix gives away, fullIndex also what the context does.
+// They are built when first used: the hook's process starts with neither.
+var fastIndex, fullIndex = sync.OnceValue(newFast), sync.OnceValue(newFull)
+
+func newFast() *index {
+	x := new(index)
+	for i := range tokens {
+		for _, word := range tokens[i].keywords {
+			x.add(keyword{text: word, kind: kindToken, rule: &tokens[i]})
+		}
+	}
+	x.add(keyword{text: pemBegin, kind: kindPEM, name: "private-key"})
+	return x
+}
+
+func newFull() *index {
+	x := newFast()
+	for _, k := range names {
+		x.add(k)
+	}
+	x.add(keyword{text: "authorization", fold: true, kind: kindHeader, name: "auth-header"})
+	x.add(keyword{text: "bearer", fold: true, kind: kindBearer, name: "bearer"})
+	x.add(keyword{text: "://", kind: kindURL, name: "url-password"})
+	return x
+}

@@ -1,0 +1,159 @@
+package redact
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+)
+
+// Text replaces secrets in a text.
+func Text(s string) string {
+	if len(s) < minValue {
+		return s
+	}
+	b := []byte(s)
+	spans := fullIndex().scan(b, nil)
+	if len(spans) == 0 {
+		return s
+	}
+	return string(replace(nil, b, spans))
+}
+
+// JSON replaces secrets in the strings and keys of a JSON document. The order of
+// keys, the digits of numbers and the blanks stay; a document without secrets is
+// returned itself.
+func JSON(raw json.RawMessage) (out json.RawMessage, err error) {
+	defer recoverInto(&out, &err)
+	if len(raw) == 0 {
+		return raw, nil
+	}
+	if !json.Valid(raw) {
+		return nil, errors.New("redact: not valid JSON")
+	}
+	w := walker{doc: raw, index: fullIndex()}
+	if err := w.walk(); err != nil {
+		return nil, fmt.Errorf("redact: %w", err)
+	}
+	if w.done == 0 {
+		return raw, nil
+	}
+	return append(w.out, raw[w.done:]...), nil
+}
+
+// walker goes through the string literals of a document from left to right. It
+// keeps no tree: what is between two literals tells a key from a value.
+type walker struct {
+	doc   []byte
+	index *index
+	out   []byte
+	done  int // what of doc is in out
+
+	text  []byte // scratch: the decoded literal
+	spans []span // scratch
+	rule  string // of the value that comes next: the rule of its key
+	named string // of the value key that comes next, after {"name":"API_KEY"
+	label bool   // the value that comes next is a name
+}
+
+func (w *walker) walk() error {
+	for at := 0; ; {
+		from, to, escaped, err := literal(w.doc, at)
+		if err != nil || from < 0 {
+			return err
+		}
+		w.between(w.doc[at : from-1])
+		at = to + 1
+		text := w.doc[from:to]
+		if escaped {
+			w.text = unescape(w.text[:0], text)
+			text = w.text
+		}
+		after := skip(w.doc, at, len(w.doc), isSpace)
+		if after < len(w.doc) && w.doc[after] == ':' {
+			w.spans = w.index.scan(text, w.spans[:0])
+			w.key(text)
+		} else {
+			w.value(text)
+		}
+		if len(w.spans) == 0 {
+			continue
+		}
+		if err := w.write(from, to, text, escaped); err != nil {
+			return err
+		}
+	}
+}
+
+// between forgets the key where its value has ended: an array's strings share it,
+// an object within does not.
+func (w *walker) between(gap []byte) {
+	if w.rule != "" && bytes.ContainsAny(gap, "{}]") {
+		w.rule = ""
+	}
+	if w.named != "" && bytes.ContainsAny(gap, "{}[]") {
+		w.named = ""
+	}
+}
+
+// key notes what the key says of the value that follows.
+func (w *walker) key(text []byte) {
+	w.label = false
+	switch string(text) {
+	case "name", "key", "Name", "Key":
+		w.label, w.rule = true, ""
+		return
+	case "value", "Value":
+		w.rule = w.named
+		return
+	}
+	if w.rule = w.index.sensitive(text); w.rule == "" && isHeader(text) {
+		w.rule = authHeader
+	}
+}
+
+// value finds the secrets in a value: all of it if its key says so.
+func (w *walker) value(text []byte) {
+	w.spans = w.spans[:0]
+	if w.label {
+		w.label = false
+		w.named = w.index.sensitive(text)
+		if w.named == "" && isHeader(text) {
+			w.named = authHeader
+		}
+	}
+	switch {
+	case w.rule == "":
+	case w.rule == authHeader:
+		if from, to := credential(text, 0); to > from {
+			w.spans = append(w.spans, span{from, to, precise(text[from:to], w.rule)})
+			return
+		}
+	case secretText(text, w.rule != "password"):
+		from := afterScheme(text, 0)
+		w.spans = append(w.spans, span{from, len(text), precise(text[from:], w.rule)})
+		return
+	}
+	w.spans = w.index.scan(text, w.spans)
+}
+
+// write copies the document up to the literal doc[from:to], and the literal with
+// its markers.
+func (w *walker) write(from, to int, text []byte, escaped bool) error {
+	w.out = append(w.out, w.doc[w.done:from]...)
+	w.done = to
+	if !escaped {
+		w.out = replace(w.out, text, w.spans)
+		return nil
+	}
+	var err error
+	w.out, err = appendLiteral(w.out, replace(nil, text, w.spans))
+	return err
+}
+
+// authHeader is the rule for the credential of an authorization header.
+const authHeader = "auth-header"
+
+func isHeader(name []byte) bool {
+	return bytes.EqualFold(name, []byte("authorization")) || bytes.EqualFold(name, []byte("proxy-authorization"))
+}

@@ -1,0 +1,253 @@
+package redact
+
+import (
+	"bytes"
+	"strings"
+)
+
+// A value after a sensitive name is judged here. In doubt it is a secret where it
+// is in quotes or in the form of an environment file, and code where it is bare.
+
+// secretText reports whether a value may be a secret, whatever stands around it.
+func secretText(v []byte, weak bool) bool {
+	switch {
+	case len(v) < minValue,
+		bytes.Contains(v, []byte(markerStart)),
+		reference(v), filler(v), location(v),
+		weak && number(v),
+		typeName(v),
+		placeholder(v):
+		return false
+	}
+	return !prose(v)
+}
+
+// reference reports whether v names where the value is to be had: $NAME, ${…},
+// $(…), %NAME%, {{…}}, <…>.
+func reference(v []byte) bool {
+	if len(v) < 2 {
+		return false
+	}
+	last := v[len(v)-1]
+	switch v[0] {
+	case '$':
+		return v[1] == '{' || v[1] == '(' || variable(v[1:])
+	case '%':
+		return last == '%'
+	case '{':
+		return v[1] == '{' || last == '}'
+	case '<':
+		return last == '>'
+	}
+	return false
+}
+
+// variable reports whether v is a variable's name as shells have them: all upper or
+// all lower.
+func variable(v []byte) bool {
+	upper, lower := false, false
+	for _, c := range v {
+		switch {
+		case isUpper(c):
+			upper = true
+		case isLower(c):
+			lower = true
+		case c != '_' && !isDigit(c):
+			return false
+		}
+	}
+	return upper != lower
+}
+
+// filler reports whether v is one character again and again: ******, xxxxxxxx.
+func filler(v []byte) bool {
+	for _, c := range v[1:] {
+		if c != v[0] {
+			return false
+		}
+	}
+	return true
+}
+
+// location reports whether v is a path or a URL. A URL's own password is another
+// rule's matter.
+func location(v []byte) bool {
+	if i := bytes.Index(v, []byte("://")); i > 0 && i < 12 {
+		return true
+	}
+	rest := v
+	switch {
+	case bytes.HasPrefix(v, []byte("/")):
+		if bytes.Count(v, []byte("/")) < 2 {
+			return false
+		}
+	case bytes.HasPrefix(v, []byte("./")), bytes.HasPrefix(v, []byte("../")), bytes.HasPrefix(v, []byte("~/")):
+		rest = v[1:]
+	case len(v) > 2 && v[1] == ':' && v[2] == '\\':
+		return true
+	default:
+		return false
+	}
+	run := 0
+	for _, c := range rest {
+		switch {
+		case c == '/' || c == '.' || c == '-' || c == '_':
+			run = 0
+		case isAlnum(c):
+			if run++; run > 20 {
+				return false
+			}
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// digits reports whether v is nothing but digits.
+func digits(v []byte) bool { return skip(v, 0, len(v), isDigit) == len(v) }
+
+// number reports whether v is a number with its separators.
+func number(v []byte) bool {
+	return len(bytes.TrimLeft(v, "0123456789._,-+")) == 0
+}
+
+const typeNames = " string number boolean object integer unknown undefined function optional required uint8array " +
+	"bytes bytearray buffer charsequence securestring secretstr option symbol bigint double " +
+	"hidden masked redacted omitted missing present absent invalid expired disabled enabled "
+
+// typeName reports whether v is a word that programs put in a value's place.
+func typeName(v []byte) bool {
+	v = bytes.TrimRight(v, "?[]")
+	return listed(typeNames, v)
+}
+
+const placeholderWords = " your my the a an some here api key token secret password passwd passphrase pwd example " +
+	"placeholder client access private auth bearer user license replace insert change enter new old current goes " +
+	"confirm session refresh csrf xsrf id value todo none null "
+
+// placeholder reports whether v is made of nothing but words about secrets.
+func placeholder(v []byte) bool {
+	if len(v) > 48 {
+		return false
+	}
+	start, words := 0, 0
+	for i := 0; i <= len(v); i++ {
+		if i < len(v) && isAlnum(v[i]) && (i == 0 || !isUpper(v[i]) || !isLower(v[i-1])) {
+			continue
+		}
+		if i > start {
+			if !listed(placeholderWords, v[start:i]) {
+				return false
+			}
+			words++
+		}
+		start = i
+		if i < len(v) && !isAlnum(v[i]) {
+			start = i + 1
+		}
+	}
+	return words > 0
+}
+
+const proseWords = " the a an your you is are was be must should to of for or and not no with in on this that it " +
+	"please enter invalid required missing incorrect wrong "
+
+// prose reports whether v is a sentence about a secret rather than a passphrase.
+func prose(v []byte) bool {
+	fields := strings.Fields(string(v[:min(len(v), 512)]))
+	if len(fields) < 2 {
+		return false
+	}
+	if len(v) > 256 {
+		return true
+	}
+	for _, word := range fields {
+		word = strings.Trim(word, ".,:;!?()'\"")
+		if listed(proseWords, []byte(word)) || listed(placeholderWords, []byte(word)) {
+			return true
+		}
+	}
+	return false
+}
+
+// identifier reports whether v is a name or a chain of names, as code has them,
+// without a digit.
+func identifier(v []byte) bool {
+	for _, c := range v {
+		if !isLower(c) && !isUpper(c) && c != '_' && c != '.' {
+			return false
+		}
+	}
+	return true
+}
+
+// expression reports whether a bare value is code that computes the secret rather
+// than the secret. raw is the value with the brackets that follow it.
+func expression(b []byte, p place, start int, raw, v []byte) bool {
+	switch p.op {
+	case ":=", "==", "===", "!=", "=>":
+		return true // a literal would be in quotes
+	}
+	if bytes.IndexByte([]byte("([{*!@#+<>.,-"), v[0]) >= 0 && p.op != "=" {
+		return true
+	}
+	if i := bytes.IndexAny(v, "(["); i >= 0 && (i == 0 || identifierWithDigits(v[:i])) {
+		return true
+	}
+	if !identifier(v) {
+		return false
+	}
+	if bytes.IndexByte(v, '.') >= 0 || mentions(v) || (len(raw) > len(v) && p.op != ":") {
+		return true
+	}
+	switch {
+	case p.op == "=" && !p.spaced:
+		return false // an environment file, a URL's query, a connection string
+	case p.op == ":" && p.spaced:
+		return !yaml(b, p, start+len(raw), v)
+	default:
+		return true
+	}
+}
+
+// yaml reports whether a plain word is the whole value of a line in a YAML file.
+func yaml(b []byte, p place, end int, v []byte) bool {
+	if end < len(b) && b[end] != '\n' && b[end] != '\r' {
+		return false
+	}
+	for _, c := range v {
+		if !isLower(c) {
+			return false
+		}
+	}
+	line := p.name
+	for line > 0 && p.name-line < maxName && (isWord(b[line-1]) || b[line-1] == '-') {
+		line--
+	}
+	for line > 0 && p.name-line < maxName && (isBlank(b[line-1]) || b[line-1] == '-') {
+		line--
+	}
+	return line == 0 || b[line-1] == '\n'
+}
+
+// mentions reports whether a chain of names speaks of a secret itself:
+// password=user.password.
+func mentions(v []byte) bool {
+	folded := bytes.ToLower(v)
+	for _, k := range names {
+		if k.text != "key" && bytes.Contains(folded, []byte(k.text)) {
+			return true
+		}
+	}
+	return bytes.HasSuffix(folded, []byte("key"))
+}
+
+func identifierWithDigits(v []byte) bool {
+	for _, c := range v {
+		if !isWord(c) && c != '.' {
+			return false
+		}
+	}
+	return true
+}

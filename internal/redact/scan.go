@@ -1,0 +1,85 @@
+package redact
+
+// span is a secret within a text.
+type span struct {
+	from, to int
+	rule     string
+}
+
+// scan appends the secrets in b, in order and apart from each other.
+func (x *index) scan(b []byte, spans []span) []span {
+	var hash uint32
+	free := 0 // where the last span ended
+	for i, c := range b {
+		hash = step(hash, c)
+		n := x.bucket[hash]
+		if n == 0 {
+			continue
+		}
+		for j := range x.lists[n] {
+			k := &x.lists[n][j]
+			from := i + 1 - len(k.text)
+			if from < free || !k.at(b, from) {
+				continue
+			}
+			if found, ok := x.look(k, b, from, i+1); ok {
+				spans, free = append(spans, found), found.to
+				break
+			}
+		}
+	}
+	return spans
+}
+
+// look decides whether there is a secret at the keyword b[from:to].
+func (x *index) look(k *keyword, b []byte, from, to int) (span, bool) {
+	found := span{rule: k.name}
+	switch k.kind {
+	case kindToken:
+		found = span{from, k.rule.match(b, from), k.rule.name}
+	case kindPEM:
+		found.from, found.to = from, pemEnd(b, from)
+	case kindName:
+		found.from, found.to = namedValue(k, b, from, to)
+	case kindHeader:
+		found.from, found.to = headerValue(b, from, to)
+	case kindBearer:
+		found.from, found.to = bearerValue(b, from, to)
+	case kindURL:
+		found.from, found.to = urlPassword(b, to)
+	}
+	if found.from >= found.to {
+		return span{}, false
+	}
+	if k.kind != kindToken && k.kind != kindPEM {
+		found.rule = precise(b[found.from:found.to], found.rule)
+	}
+	return found, true
+}
+
+// precise names the token rule that knows the whole value, or the rule that found
+// it by its context: GITHUB_TOKEN=ghp_… is a github-pat.
+func precise(value []byte, rule string) string {
+	var buf [1]span
+	spans := fastIndex().scan(value, buf[:0])
+	if len(spans) == 1 && spans[0].from == 0 && spans[0].to == len(value) {
+		return spans[0].rule
+	}
+	return rule
+}
+
+// replace appends b with a marker in place of each span.
+func replace(out, b []byte, spans []span) []byte {
+	done := 0
+	for _, s := range spans {
+		out = append(out, b[done:s.from]...)
+		out = append(out, markerStart...)
+		out = append(out, s.rule...)
+		out = append(out, ']')
+		done = s.to
+	}
+	return append(out, b[done:]...)
+}
+
+// markerStart begins what stands in place of a secret: [redacted:rule].
+const markerStart = "[redacted:"
