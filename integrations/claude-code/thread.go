@@ -56,7 +56,7 @@ type reply struct {
 	params   *requestParams
 	retries  []retry
 	attempts int
-	final    bool // something that can only come later stands behind it
+	final    bool                 // something that can only come later stands behind it
 	asked    map[string]time.Time // tool_use id -> when its block was complete
 }
 

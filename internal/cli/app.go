@@ -25,7 +25,9 @@ func commands() []func(*app) *cobra.Command {
 	return []func(*app) *cobra.Command{
 		hookCommand,
 		installCommand,
+		replayCommand,
 		uninstallCommand,
+		validateCommand,
 		versionCommand,
 	}
 }
