@@ -13,6 +13,7 @@ func secretText(v []byte, weak bool) bool {
 	switch {
 	case len(v) < minValue,
 		bytes.Contains(v, []byte(markerStart)),
+		bytes.Contains(v, []byte(pemBegin)), // goes on over many lines: its own rule takes it whole
 		reference(v), filler(v), location(v),
 		weak && number(v),
 		typeName(v),
