@@ -107,8 +107,7 @@ func (b *Batcher) Shutdown(ctx context.Context) error {
 }
 
 func (b *Batcher) stop(ctx context.Context) error {
-	m := b.queue.flush()
-	b.queue.close()
+	m := b.queue.close()
 	defer b.client.Close()
 	select {
 	case <-b.done:

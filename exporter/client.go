@@ -118,8 +118,22 @@ func (c *Client) prepare(it *item, maxBytes int) bool {
 		return false
 	}
 	if it.wire.size() > maxBytes {
-		it.wire.shorten(maxBytes) // what cannot be shortened so far the server may yet take
+		c.shorten(it, maxBytes) // where that does not suffice the server may yet take it
 	}
+	return true
+}
+
+// shorten cuts an item's texts to make it fit, and reports whether it got smaller.
+func (c *Client) shorten(it *item, target int) bool {
+	before := it.wire.size()
+	if !it.wire.shorten(target) {
+		return false
+	}
+	if !it.short {
+		it.short = true
+		c.stats.shortened()
+	}
+	c.cfg.Logger.Warn("run shortened", "run", it.wire.id, "bytes", before, "kept", it.wire.size())
 	return true
 }
 

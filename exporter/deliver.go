@@ -107,7 +107,7 @@ func (c *Client) resolveSize(ctx context.Context, items []*item, why *StatusErro
 		return c.each(ctx, slices.Chunk(items, (len(items)+1)/2))
 	}
 	it := items[0]
-	if !it.wire.shorten(it.wire.size() / 2) {
+	if !c.shorten(it, it.wire.size()/2) {
 		c.dropItem(it, &DropError{ReasonTooLarge, why})
 		return nil
 	}

@@ -78,3 +78,10 @@ func (e *DropError) Error() string {
 }
 
 func (e *DropError) Unwrap() error { return e.Err }
+
+// redactionError keeps what a redaction says out of logs: it may quote what it
+// failed on.
+type redactionError struct{ err error }
+
+func (e *redactionError) Error() string { return fmt.Sprintf("%T", e.err) }
+func (e *redactionError) Unwrap() error { return e.err }

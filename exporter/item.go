@@ -14,11 +14,12 @@ import (
 
 // item is one write on its way: an op, or several of one run folded into one.
 type item struct {
-	ops  []runtypes.Op // the caller's own, in order
-	verb runtypes.Verb
-	run  *runtypes.Run
-	wire record // empty until prepared and once settled
-	done bool   // delivered or dropped
+	ops   []runtypes.Op // the caller's own, in order
+	verb  runtypes.Verb
+	run   *runtypes.Run
+	wire  record // empty until prepared and once settled
+	short bool   // texts were cut
+	done  bool   // delivered or dropped
 }
 
 // fold makes one item of each run's first op and the patches that follow it, in
@@ -50,6 +51,7 @@ func (it *item) merged() bool { return it.verb == runtypes.Post && len(it.ops) >
 // that it took in. It carries what both say, since extra is replaced as a whole.
 func (it *item) asPatch() {
 	it.verb, it.ops = runtypes.Patch, it.ops[1:]
+	it.wire.verb = runtypes.Patch
 	it.wire.omit("inputs")
 }
 
@@ -66,7 +68,7 @@ func (it *item) prepare(redact func(*runtypes.Run) error, project string) *DropE
 	if run != nil {
 		run = clone(run)
 		if err := guard(func() error { return redact(run) }); err != nil {
-			return &DropError{ReasonRedaction, err}
+			return &DropError{ReasonRedaction, &redactionError{err}}
 		}
 	}
 	err := guard(func() (err error) {

@@ -162,6 +162,19 @@ func (q *queue) settle(p parcel, err error) {
 func (q *queue) flush() *mark {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	return q.mark()
+}
+
+// close refuses what comes from now on, and marks what is there.
+func (q *queue) close() *mark {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.closed = true
+	defer q.notify()
+	return q.mark()
+}
+
+func (q *queue) mark() *mark {
 	m := &mark{upTo: q.taken + uint64(len(q.entries)), done: make(chan struct{})}
 	if m.upTo == q.settled {
 		close(m.done)
@@ -182,14 +195,6 @@ func (q *queue) unmark(m *mark) {
 			return
 		}
 	}
-}
-
-// close refuses what comes from now on.
-func (q *queue) close() {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.closed = true
-	q.notify()
 }
 
 func (q *queue) notify() {

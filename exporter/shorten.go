@@ -9,6 +9,10 @@ import (
 // metadata stay whole.
 const shortest = 512
 
+// markerRoom is what a text may be over the limit before it is cut, so that a
+// marker is never cut itself.
+const markerRoom = 64
+
 // replaceable fields may be replaced by a marker as a whole; extra must not,
 // since it says what the run is.
 func replaceable(name string) bool { return name == "inputs" || name == "outputs" || name == "events" }
@@ -80,7 +84,7 @@ func cutStrings(raw []byte, limit int) []byte {
 		end := literalEnd(raw, i)
 		text := raw[i+1 : end-1]
 		out = append(out, '"')
-		if len(text) > limit {
+		if len(text) > limit+markerRoom {
 			kept := text[:boundary(text, limit)]
 			out = append(out, kept...)
 			out = fmt.Appendf(out, " … [%d bytes left out]", len(text)-len(kept))

@@ -13,6 +13,7 @@ type Stats struct {
 
 	Delivered int64            // ops
 	Dropped   map[Reason]int64 // ops, by reason; never nil
+	Shortened int64            // runs cut down to what the server takes
 	Requests  int64            // attempts included
 	Retried   int64            // attempts after the first of a request
 	Bytes     int64            // of bodies, before compression
@@ -51,6 +52,12 @@ func (c *counters) dropped(ops int, why *DropError) {
 	}
 	c.s.Dropped[why.Reason] += int64(ops)
 	c.s.LastError = why.Error()
+}
+
+func (c *counters) shortened() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.s.Shortened++
 }
 
 func (c *counters) requested(req *request) {
