@@ -20,6 +20,7 @@ type Client struct {
 	http   *transport
 	server server
 	stats  counters
+	redact redactor
 	zstd   func() *zstd.Encoder
 	now    func() time.Time
 
@@ -34,7 +35,7 @@ func NewClient(cfg Config) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Client{cfg: cfg, http: newTransport(&cfg), now: time.Now, zstd: sync.OnceValue(newEncoder)}
+	c := &Client{cfg: cfg, http: newTransport(&cfg), redact: newRedactor(cfg.Redact), now: time.Now, zstd: sync.OnceValue(newEncoder)}
 	c.life, c.end = context.WithCancel(context.Background())
 	return c, nil
 }
@@ -113,7 +114,7 @@ func (c *Client) exportItems(ctx context.Context, items []*item) error {
 // prepare serialises an item and makes it fit a request of its own. It reports
 // whether there is something to send.
 func (c *Client) prepare(it *item, maxBytes int) bool {
-	if why := it.prepare(c.cfg.Redact, c.cfg.Project); why != nil {
+	if why := it.prepare(c.redact, c.cfg.Project); why != nil {
 		c.dropItem(it, why)
 		return false
 	}

@@ -202,6 +202,26 @@ func TestRedactionWorksOnACopy(t *testing.T) {
 	}
 }
 
+func TestSecretsAreRedactedUnlessAskedNotTo(t *testing.T) {
+	const secret = "ghp_0123456789abcdefghijABCDEFGHIJ012345"
+	run := pending(1)
+	run.Inputs = json.RawMessage(`{"q":"` + secret + `"}`)
+	run.Metadata = map[string]any{"token": secret}
+	before, _ := json.Marshal(run)
+	for name, redact := range map[string]func(*runtypes.Run) error{"default": nil, "off": NoRedaction} {
+		s := newLangsmith(t)
+		cfg := config(s, nil)
+		cfg.Redact = redact
+		export(t, newTestClient(t, cfg), post(run))
+		if sent := strings.Contains(string(s.calls[0].plain), secret); sent != (name == "off") {
+			t.Errorf("%s: secret sent: %v", name, sent)
+		}
+	}
+	if after, _ := json.Marshal(run); string(before) != string(after) {
+		t.Error("the caller's run changed")
+	}
+}
+
 func TestARunWhoseRedactionFailsIsDroppedAndTheOthersArrive(t *testing.T) {
 	bad := pending(3).ID
 	secret := errors.New("stumbled over hunter2")

@@ -82,9 +82,6 @@ func (c Config) withDefaults() (Config, error) {
 	if c.MaxElapsed == 0 {
 		c.MaxElapsed = DefaultMaxElapsed
 	}
-	if c.Redact == nil {
-		c.Redact = builtinRedaction
-	}
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}

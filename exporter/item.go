@@ -1,12 +1,6 @@
 package exporter
 
 import (
-	"bytes"
-	"encoding/json"
-	"fmt"
-	"maps"
-	"slices"
-
 	"github.com/google/uuid"
 
 	"github.com/tracesmith/tracesmith/runtypes"
@@ -63,11 +57,11 @@ func (it *item) settle() {
 }
 
 // prepare redacts a copy of the run and serialises it, once.
-func (it *item) prepare(redact func(*runtypes.Run) error, project string) *DropError {
+func (it *item) prepare(redact redactor, project string) *DropError {
 	run := it.run
 	if run != nil {
-		run = clone(run)
-		if err := guard(func() error { return redact(run) }); err != nil {
+		err := guard(func() (err error) { run, err = redact(run); return err })
+		if err != nil {
 			return &DropError{ReasonRedaction, &redactionError{err}}
 		}
 	}
@@ -86,67 +80,4 @@ func (it *item) prepare(redact func(*runtypes.Run) error, project string) *DropE
 		return &DropError{ReasonInvalid, err}
 	}
 	return nil
-}
-
-// guard turns a panic of code that is not ours, such as a redaction or a value's
-// MarshalJSON, into an error. The panic's value may quote content: only its type
-// is kept.
-func guard(f func() error) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("exporter: panic: %T", p)
-		}
-	}()
-	return f()
-}
-
-// clone copies a run so deeply that a redaction cannot reach the caller's.
-func clone(r *runtypes.Run) *runtypes.Run {
-	c := *r
-	c.Inputs, c.Outputs = bytes.Clone(r.Inputs), bytes.Clone(r.Outputs)
-	c.Metadata = cloneMap(r.Metadata)
-	c.Model.InvocationParams = cloneMap(r.Model.InvocationParams)
-	c.Tags = slices.Clone(r.Tags)
-	c.Events = slices.Clone(r.Events)
-	for i := range c.Events {
-		c.Events[i].Data = cloneMap(c.Events[i].Data)
-	}
-	if r.Usage != nil {
-		u := *r.Usage
-		u.InputDetails, u.OutputDetails = maps.Clone(u.InputDetails), maps.Clone(u.OutputDetails)
-		c.Usage = &u
-	}
-	return &c
-}
-
-func cloneMap(m map[string]any) map[string]any {
-	c := maps.Clone(m)
-	for key, value := range c {
-		c[key] = cloneValue(value)
-	}
-	return c
-}
-
-// cloneValue copies the containers that JSON knows; anything else is shared.
-func cloneValue(value any) any {
-	switch v := value.(type) {
-	case map[string]any:
-		return cloneMap(v)
-	case []any:
-		c := slices.Clone(v)
-		for i := range c {
-			c[i] = cloneValue(c[i])
-		}
-		return c
-	case map[string]string:
-		return maps.Clone(v)
-	case []string:
-		return slices.Clone(v)
-	case []byte:
-		return bytes.Clone(v)
-	case json.RawMessage:
-		return bytes.Clone(v)
-	default:
-		return value
-	}
 }

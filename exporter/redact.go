@@ -1,6 +1,93 @@
 package exporter
 
-import "github.com/tracesmith/tracesmith/runtypes"
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
 
-// builtinRedaction is what a nil Config.Redact stands for.
-func builtinRedaction(run *runtypes.Run) error { return nil }
+	"github.com/tracesmith/tracesmith/internal/redact"
+	"github.com/tracesmith/tracesmith/runtypes"
+)
+
+// redactor returns a run without its secrets and leaves the one it is given alone.
+type redactor func(*runtypes.Run) (*runtypes.Run, error)
+
+// newRedactor wraps Config.Redact. The built-in rules copy what they change, so
+// they need a shallow copy only; what a caller's function does is not known.
+func newRedactor(custom func(*runtypes.Run) error) redactor {
+	if custom == nil {
+		return func(r *runtypes.Run) (*runtypes.Run, error) {
+			c := *r
+			return &c, redact.Run(&c)
+		}
+	}
+	return func(r *runtypes.Run) (*runtypes.Run, error) {
+		c := clone(r)
+		return c, custom(c)
+	}
+}
+
+// guard turns a panic of code that is not ours, such as a redaction or a value's
+// MarshalJSON, into an error. The panic's value may quote content: only its type
+// is kept.
+func guard(f func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("exporter: panic: %T", p)
+		}
+	}()
+	return f()
+}
+
+// clone copies a run so deeply that a redaction cannot reach the caller's.
+func clone(r *runtypes.Run) *runtypes.Run {
+	c := *r
+	c.Inputs, c.Outputs = bytes.Clone(r.Inputs), bytes.Clone(r.Outputs)
+	c.Metadata = cloneMap(r.Metadata)
+	c.Model.InvocationParams = cloneMap(r.Model.InvocationParams)
+	c.Tags = slices.Clone(r.Tags)
+	c.Events = slices.Clone(r.Events)
+	for i := range c.Events {
+		c.Events[i].Data = cloneMap(c.Events[i].Data)
+	}
+	if r.Usage != nil {
+		u := *r.Usage
+		u.InputDetails, u.OutputDetails = maps.Clone(u.InputDetails), maps.Clone(u.OutputDetails)
+		c.Usage = &u
+	}
+	return &c
+}
+
+func cloneMap(m map[string]any) map[string]any {
+	c := maps.Clone(m)
+	for key, value := range c {
+		c[key] = cloneValue(value)
+	}
+	return c
+}
+
+// cloneValue copies the containers that JSON knows; anything else is shared.
+func cloneValue(value any) any {
+	switch v := value.(type) {
+	case map[string]any:
+		return cloneMap(v)
+	case []any:
+		c := slices.Clone(v)
+		for i := range c {
+			c[i] = cloneValue(c[i])
+		}
+		return c
+	case map[string]string:
+		return maps.Clone(v)
+	case []string:
+		return slices.Clone(v)
+	case []byte:
+		return bytes.Clone(v)
+	case json.RawMessage:
+		return bytes.Clone(v)
+	default:
+		return value
+	}
+}
