@@ -117,7 +117,7 @@ func (t *Turn) Tool(name, callID string, args any) *Child {
 		r := Tool(parent, id, at, name)
 		r.Inputs = value(args)
 		if callID != "" {
-			r.Metadata["tool_call_id"] = callID
+			r.Metadata = map[string]any{"tool_call_id": callID}
 		}
 		return r
 	})
@@ -196,28 +196,36 @@ func (c *Child) Interrupt(reason string) {
 
 // Usage sets the tokens a model call used. It has no effect on a tool.
 func (c *Child) Usage(u Usage) *Child {
-	return c.change(func(r *Run) { r.Usage = &u })
+	if c == nil {
+		return nil
+	}
+	kept := u // a copy of its own: with tracing off nothing is allocated
+	return c.change(func(r *Run) { r.Usage = &kept })
 }
 
 // Model sets provider and parameters of a model call.
 func (c *Child) Model(m Model) *Child {
+	if c == nil {
+		return nil
+	}
 	return c.change(func(r *Run) {
-		if m.Name == "" {
-			m.Name = r.Model.Name
-		}
+		name := r.Model.Name
 		r.Model = m
+		if m.Name == "" {
+			r.Model.Name = name
+		}
 	})
 }
 
 // Metadata adds metadata to the call's run.
 func (c *Child) Metadata(key string, v any) *Child {
+	if c == nil {
+		return nil
+	}
 	return c.change(func(r *Run) { r.Metadata[key] = v })
 }
 
 func (c *Child) change(f func(*Run)) *Child {
-	if c == nil {
-		return nil
-	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.ended {
