@@ -72,8 +72,7 @@ func (s *Session) Checkpoint(destination string) (Checkpoint, error) {
 	return t.Checkpoints[destination], nil
 }
 
-// Checkpoints returns the checkpoints that are there, by destination, without
-// those that cannot be read.
+// Checkpoints returns the checkpoints that are there, by destination.
 func (s *Session) Checkpoints() (map[string]Checkpoint, error) {
 	names, err := list(s.dir)
 	if err != nil {
@@ -85,9 +84,14 @@ func (s *Session) Checkpoints() (map[string]Checkpoint, error) {
 		if name != filepath.Base(s.checkpointPath(id)) {
 			continue
 		}
-		if c, err := readCheckpoint(s.path(name)); err == nil {
-			found[id] = c
+		c, err := readCheckpoint(s.path(name))
+		if missing(err) {
+			continue
 		}
+		if err != nil {
+			return nil, err
+		}
+		found[id] = c
 	}
 	return found, nil
 }

@@ -43,6 +43,9 @@ func (s *Session) bury(checkpoints map[string]Checkpoint, now time.Time) error {
 	if err != nil && !missing(err) {
 		return err
 	}
+	if len(checkpoints) == 0 {
+		return nil // nothing was ever taken from it
+	}
 	t := tombstone{Version: FormatVersion, Removed: now.UTC(), Checkpoints: map[string]Checkpoint{}}
 	for name, c := range old.Checkpoints {
 		t.Checkpoints[name] = c

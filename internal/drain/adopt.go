@@ -1,0 +1,74 @@
+package drain
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/tracesmith/tracesmith/internal/journal"
+)
+
+// adopt delivers the other sessions that nobody looks after, those that waited
+// longest first: what hooks wrote and no drainer took, what was promised and did
+// not come, and turns whose agent is gone. A session that was written to within
+// the last while is left to its own drainer.
+func (d *Drainer) adopt(ctx context.Context, not string, while time.Duration) error {
+	sessions, err := d.state.Sessions()
+	if err != nil {
+		return err
+	}
+	type orphan struct {
+		session  *journal.Session
+		modified time.Time
+	}
+	var orphans []orphan
+	for _, s := range sessions {
+		if s.Key() == not || d.cfg.Agents(s.Agent()) == nil {
+			continue
+		}
+		usage, err := s.Usage()
+		if err != nil || d.now().Sub(usage.Modified) < while {
+			continue
+		}
+		if d.orphaned(s) {
+			orphans = append(orphans, orphan{s, usage.Modified})
+		}
+	}
+	slices.SortStableFunc(orphans, func(a, b orphan) int { return a.modified.Compare(b.modified) })
+	var failures []error
+	for _, each := range orphans {
+		if ctx.Err() != nil {
+			break
+		}
+		failures = append(failures, d.drain(ctx, each.session, 0, false))
+	}
+	return errors.Join(failures...)
+}
+
+// orphaned reports whether a session has anything to do for a destination that
+// can be served.
+func (d *Drainer) orphaned(s *journal.Session) bool {
+	nothing := &problems{}
+	if d.behind(s, nothing) {
+		return true
+	}
+	for _, dest := range d.destinations {
+		if !d.serves(dest, nothing) {
+			continue
+		}
+		cp, err := s.Checkpoint(dest.ID)
+		if err != nil || cp.Status.Open == 0 && !cp.Status.Waiting {
+			continue
+		}
+		if cp.Status.Waiting || !cp.Dead && d.cfg.Gone(cp.Proc) || d.grown(cp) {
+			return true
+		}
+	}
+	return false
+}
+
+// grown reports whether the agent has written since the last look.
+func (d *Drainer) grown(cp journal.Checkpoint) bool {
+	return slices.ContainsFunc(cp.Status.Watch, func(path string) bool { return sizeOf(path) != cp.Seen[path] })
+}

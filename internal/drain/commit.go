@@ -1,0 +1,97 @@
+package drain
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/tracesmith/tracesmith/internal/journal"
+	"github.com/tracesmith/tracesmith/runtypes"
+)
+
+// maxEntries bounds how many entries are applied between two commits.
+const maxEntries = 1000
+
+// full reports whether enough has been applied to be delivered and committed.
+func (f *fold) full() bool {
+	return len(f.pending) >= f.d.cfg.MaxOps || f.bytes >= f.d.cfg.MaxBytes || f.entries >= maxEntries
+}
+
+// flush delivers what was taken and then commits: positions and the reducer's
+// state move together, after the destination said yes. On an error the caller
+// must not go on with this fold before it has loaded it anew.
+func (f *fold) flush(ctx context.Context) error {
+	if f.entries == 0 {
+		return nil
+	}
+	if err := f.deliver(ctx); err != nil {
+		return err
+	}
+	if err := f.commit(); err != nil {
+		return err
+	}
+	f.countLost()
+	f.entries = 0
+	return nil
+}
+
+// deliver exports what is pending in parts of bounded size.
+func (f *fold) deliver(ctx context.Context) error {
+	for len(f.pending) > 0 {
+		part := f.part()
+		rest, err := f.dest.Export(ctx, part)
+		if err == nil && len(rest) > 0 {
+			err = errors.New("drain: destination gave ops back without a reason")
+		}
+		if err != nil {
+			return &deliveryError{err}
+		}
+		f.pending = f.pending[len(part):]
+		f.d.delivered(f.dest)
+	}
+	f.pending, f.bytes = nil, 0
+	return nil
+}
+
+// part is the longest start of what is pending that one export may carry, and
+// never less than one op.
+func (f *fold) part() []runtypes.Op {
+	size := 0
+	for i, op := range f.pending {
+		size += sizeOfOp(op)
+		if i > 0 && (i >= f.d.cfg.MaxOps || size > f.d.cfg.MaxBytes) {
+			return f.pending[:i]
+		}
+	}
+	return f.pending
+}
+
+// deliveryError says that the destination could not be served for now.
+type deliveryError struct{ err error }
+
+func (e *deliveryError) Error() string { return e.err.Error() }
+func (e *deliveryError) Unwrap() error { return e.err }
+
+func (f *fold) commit() error {
+	raw, err := json.Marshal(f.reducer)
+	if err != nil {
+		return fmt.Errorf("drain: reducer: %w", err)
+	}
+	if len(raw) > maxReducer {
+		f.d.log.Warn("reducer's state is large", "session", f.session.Key(), "bytes", len(raw))
+	}
+	f.cp.Reducer = raw
+	f.cp.Status = journal.Status(f.reducer.Status())
+	return f.session.Commit(f.dest.ID, f.cp)
+}
+
+// countLost writes down what the commit has made final.
+func (f *fold) countLost() {
+	for reason, n := range f.out.lost {
+		if err := f.d.state.Drop(reason, n); err != nil {
+			f.d.log.Error("drop not counted", "reason", reason, "count", n)
+		}
+	}
+	clear(f.out.lost)
+}

@@ -1,0 +1,120 @@
+package drain
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/tracesmith/tracesmith/exporter"
+	"github.com/tracesmith/tracesmith/internal/journal"
+	"github.com/tracesmith/tracesmith/runtypes"
+)
+
+// Destination is a place that runs go to.
+type Destination struct {
+	ID   string // names its files: see Fingerprint
+	Name string // shown to the user
+	// Export delivers ops in order. rest are those that may be tried again;
+	// what it drops for good it reports elsewhere: see Letters.
+	Export func(ctx context.Context, ops []runtypes.Op) (rest []runtypes.Op, err error)
+	// Past takes turns that began before the destination was first seen.
+	Past bool
+}
+
+// Fingerprint derives an id from what makes a destination another one, such as
+// its endpoint, workspace and project. A new key for the same place is not.
+func Fingerprint(kind string, parts ...string) string {
+	h := sha256.New()
+	for _, part := range parts {
+		fmt.Fprintf(h, "%d:%s", len(part), part)
+	}
+	return kind + "-" + hex.EncodeToString(h.Sum(nil)[:8])
+}
+
+// Bounds of leaving a failing destination alone.
+const (
+	firstRest   = time.Second
+	longestRest = 15 * time.Minute
+	refusedRest = 5 * time.Minute // after 401 and 403: somebody must act first
+)
+
+// newness is how far back the first sight of a destination reaches for entries
+// that no destination has taken: the hook that made them had it configured.
+const newness = time.Hour
+
+// register returns the moment from which on a destination takes turns. It is set
+// the first time a drainer sees the destination, before any delivery.
+func (d *Drainer) register(dest Destination, oldest time.Time) (time.Time, error) {
+	record, err := d.state.UpdateDestination(dest.ID, func(r *journal.Destination) {
+		r.Name = dest.Name
+		if !r.Since.IsZero() {
+			return
+		}
+		r.Since = d.now().UTC()
+		if !oldest.IsZero() && oldest.Before(r.Since) {
+			r.Since = oldest.UTC()
+		}
+		if earliest := d.now().Add(-newness).UTC(); r.Since.Before(earliest) {
+			r.Since = earliest
+		}
+	})
+	if dest.Past {
+		return time.Time{}, err
+	}
+	return record.Since, err
+}
+
+// resting reports whether a destination is to be left alone for now.
+func (d *Drainer) resting(dest Destination) bool {
+	record, err := d.state.Destination(dest.ID)
+	return err == nil && d.now().Before(record.NotBefore)
+}
+
+// delivered notes a success, at most once a minute.
+func (d *Drainer) delivered(dest Destination) {
+	d.record(dest, func(r *journal.Destination) {
+		if r.Failures > 0 || d.now().Sub(r.Delivered) > time.Minute {
+			r.Failures, r.Error, r.NotBefore = 0, "", time.Time{}
+			r.Delivered = d.now().UTC()
+		}
+	})
+}
+
+// failed notes a failure, for all processes: they leave the destination alone
+// for longer each time.
+func (d *Drainer) failed(dest Destination, cause error) {
+	d.record(dest, func(r *journal.Destination) {
+		r.Failures++
+		r.Error = cause.Error()
+		r.NotBefore = d.now().Add(rest(r.Failures, cause)).UTC()
+	})
+	d.log.Warn("not delivered", "destination", dest.ID, "error", cause.Error())
+}
+
+func (d *Drainer) record(dest Destination, change func(*journal.Destination)) {
+	if _, err := d.state.UpdateDestination(dest.ID, change); err != nil {
+		d.log.Warn("destination not recorded", "destination", dest.ID, "error", err.Error())
+	}
+}
+
+// rest says how long to leave a destination alone after so many failures in a
+// row. The jitter keeps processes from coming back together.
+func rest(failures int, cause error) time.Duration {
+	if errors.Is(cause, exporter.ErrUnauthorized) || errors.Is(cause, exporter.ErrForbidden) {
+		return refusedRest
+	}
+	wait := longestRest
+	if shift := failures - 1; shift < 10 {
+		wait = min(wait, firstRest<<shift)
+	}
+	wait = wait/2 + rand.N(wait/2+1)
+	var temporary *exporter.TemporaryError
+	if errors.As(cause, &temporary) {
+		wait = max(wait, min(temporary.RetryAfter, longestRest))
+	}
+	return wait
+}

@@ -1,0 +1,141 @@
+package drain
+
+import (
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/tracesmith/tracesmith/integrations"
+	"github.com/tracesmith/tracesmith/internal/journal"
+	"github.com/tracesmith/tracesmith/internal/lines"
+)
+
+// Bounds of what a reducer may read of the agent's files.
+const (
+	maxLine  = 64 << 20 // bytes of one line; a longer one is skipped and counted
+	maxSmall = 1 << 20  // bytes of a file read whole
+	maxGlob  = 10_000   // files of one pattern
+)
+
+// files is the Source of one look at the agent's files. They end where they
+// ended when the look began, before the journal was read: so a reducer never
+// sees a line whose hook it has not seen.
+type files struct {
+	sizes   journal.Positions // as noted before the journal was read
+	late    journal.Positions // of files that were first asked for after that
+	skipped int               // lines that were too long
+}
+
+func newFiles(watch iter.Seq[string]) *files {
+	f := &files{sizes: journal.Positions{}, late: journal.Positions{}}
+	for path := range watch {
+		f.sizes[path] = sizeOf(path)
+	}
+	return f
+}
+
+// Glob implements integrations.Source.
+func (f *files) Glob(pattern string) ([]string, error) {
+	found, err := filepath.Glob(pattern)
+	if err != nil {
+		return nil, fmt.Errorf("drain: glob: %w", err)
+	}
+	slices.Sort(found)
+	return found[:min(len(found), maxGlob)], nil
+}
+
+// File implements integrations.Source.
+func (f *files) File(path string) ([]byte, error) {
+	file, err := openRegular(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	raw, err := io.ReadAll(io.LimitReader(file, maxSmall+1))
+	if err != nil {
+		return nil, fmt.Errorf("drain: file: %w", err)
+	}
+	if len(raw) > maxSmall {
+		return nil, fmt.Errorf("drain: %s is too large to be read whole", filepath.Base(path))
+	}
+	return raw, nil
+}
+
+// Lines implements integrations.Source.
+func (f *files) Lines(path string, from int64) iter.Seq2[integrations.Line, error] {
+	return func(yield func(integrations.Line, error) bool) {
+		file, err := openRegular(path)
+		if err != nil {
+			f.end(path)
+			yield(integrations.Line{}, err)
+			return
+		}
+		defer file.Close()
+		for line, err := range lines.Read(file, from, f.end(path), maxLine) {
+			if err != nil {
+				yield(integrations.Line{}, fmt.Errorf("drain: lines: %w", err))
+				return
+			}
+			if line.Long {
+				f.skipped++
+				continue
+			}
+			if !yield(integrations.Line{Offset: line.Offset, Next: line.Next, Data: line.Data}, nil) {
+				return
+			}
+		}
+	}
+}
+
+// end is where a file ends for this look.
+func (f *files) end(path string) int64 {
+	if size, ok := f.sizes[path]; ok {
+		return size
+	}
+	if _, ok := f.late[path]; !ok {
+		f.late[path] = sizeOf(path)
+	}
+	return f.late[path]
+}
+
+// grown reports whether one of the watched files differs from what was seen.
+func (f *files) grown(watch []string, seen journal.Positions) bool {
+	return slices.ContainsFunc(watch, func(path string) bool { return f.sizes[path] != seen[path] })
+}
+
+// noted keeps the sizes of the watched files.
+func (f *files) noted(watch []string) journal.Positions {
+	kept := maps.Clone(f.sizes)
+	maps.DeleteFunc(kept, func(path string, _ int64) bool { return !slices.Contains(watch, path) })
+	return kept
+}
+
+// sizeOf is the size of a regular file; 0 if there is none.
+func sizeOf(path string) int64 {
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() {
+		return 0
+	}
+	return info.Size()
+}
+
+// openRegular opens a file that cannot block: no pipe, no device.
+func openRegular(path string) (*os.File, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, fmt.Errorf("drain: open: %w", err)
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("drain: %s is no regular file: %w", filepath.Base(path), fs.ErrNotExist)
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("drain: open: %w", err)
+	}
+	return file, nil
+}

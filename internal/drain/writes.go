@@ -1,0 +1,142 @@
+package drain
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/tracesmith/tracesmith/internal/journal"
+	"github.com/tracesmith/tracesmith/runtypes"
+)
+
+// Bounds of what a checkpoint remembers of traces.
+const (
+	maxSkipped   = 512      // traces that are not for the destination
+	maxRemotes   = 64       // traces whose repository was looked up
+	maxHeldPosts = 64       // posts held back, and
+	maxHeldBytes = 16 << 20 // their bytes; beyond that they are sent at once
+)
+
+// writes turns what a reducer says into what a destination gets.
+type writes struct {
+	d     *Drainer
+	since time.Time
+	cp    *journal.Checkpoint // of which it keeps Skipped, Remotes and Held
+	lost  map[string]int      // by reason, to be counted with the next commit
+}
+
+// take returns the ops to deliver, in order. at is when the event behind them
+// happened.
+func (w *writes) take(ctx context.Context, at time.Time, ops []runtypes.Op) []runtypes.Op {
+	kept := ops[:0:0]
+	for _, op := range ops {
+		if op.Run == nil || w.before(at, op) {
+			continue
+		}
+		run := *op.Run // the reducer may have kept it
+		op.Run = &run
+		w.enrich(ctx, op.Run)
+		if err := w.d.redact(op.Run); err != nil {
+			w.lost[journal.DropRedaction]++
+			w.d.log.Error("redaction", "run", op.Run.ID.String(), "error", fmt.Sprintf("%T", err))
+			continue
+		}
+		if op, now := w.hold(op); now {
+			kept = append(kept, op)
+		}
+	}
+	return kept
+}
+
+// before reports whether an op belongs to a trace that began before the
+// destination was configured. The clock is that of the hooks: the times in a
+// transcript may be of another day.
+func (w *writes) before(at time.Time, op runtypes.Op) bool {
+	trace := op.Run.TraceID
+	if slices.Contains(w.cp.Skipped, trace) {
+		return true
+	}
+	root := op.Verb == runtypes.Post && op.Run.ParentID == uuid.Nil
+	if !root || !at.Before(w.since) {
+		return false
+	}
+	w.cp.Skipped = newest(append(w.cp.Skipped, trace), maxSkipped)
+	return true
+}
+
+// enrich adds the repository's remote, which the hook had no time to look up. It
+// is looked up once for a trace so that all runs of a turn agree.
+func (w *writes) enrich(ctx context.Context, run *runtypes.Run) {
+	who := &run.Identity
+	if who.Repo.URL != "" || who.WorkingDirectory == "" || who.Repo.Branch == "" && who.Repo.SHA == "" {
+		return
+	}
+	i := slices.IndexFunc(w.cp.Remotes, func(r journal.Remote) bool { return r.Trace == run.TraceID })
+	if i < 0 {
+		url := w.d.remote(ctx, who.WorkingDirectory)
+		w.cp.Remotes = newest(append(w.cp.Remotes, journal.Remote{Trace: run.TraceID, URL: url}), maxRemotes)
+		i = len(w.cp.Remotes) - 1
+	}
+	who.Repo.URL = w.cp.Remotes[i].URL
+}
+
+// hold keeps the post of a run that has not ended, where runs are not sent live,
+// and merges it with the patch that ends it into one post.
+func (w *writes) hold(op runtypes.Op) (runtypes.Op, bool) {
+	if op.Verb == runtypes.Post {
+		return op, w.d.live || !op.Run.Pending() || !w.keep(op.Run)
+	}
+	for i, raw := range w.cp.Held {
+		post, err := thaw(raw)
+		if err != nil || post.ID != op.Run.ID {
+			continue
+		}
+		w.cp.Held = slices.Delete(slices.Clone(w.cp.Held), i, i+1)
+		return runtypes.Op{Verb: runtypes.Post, Run: runtypes.Merge(post, op.Run)}, true
+	}
+	return op, true
+}
+
+// keep holds a post in the checkpoint if there is room.
+func (w *writes) keep(run *runtypes.Run) bool {
+	raw, err := json.Marshal(run)
+	if err != nil || len(run.Events) > 0 || len(w.cp.Held) >= maxHeldPosts {
+		return false
+	}
+	size := len(raw)
+	for _, each := range w.cp.Held {
+		size += len(each)
+	}
+	if size > maxHeldBytes {
+		return false
+	}
+	w.cp.Held = append(slices.Clone(w.cp.Held), raw)
+	return true
+}
+
+// thaw decodes a held post; its numbers keep their digits.
+func thaw(raw json.RawMessage) (*runtypes.Run, error) {
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.UseNumber()
+	run := new(runtypes.Run)
+	if err := dec.Decode(run); err != nil {
+		return nil, fmt.Errorf("drain: held post: %w", err)
+	}
+	return run, nil
+}
+
+// newest keeps the last n of a list that grows at its end.
+func newest[T any](list []T, n int) []T {
+	return slices.Clone(list[max(0, len(list)-n):])
+}
+
+// sizeOfOp is about how many bytes an op takes in memory and on the wire.
+func sizeOfOp(op runtypes.Op) int {
+	const rest = 2048 // names, identity, metadata
+	return rest + len(op.Run.Inputs) + len(op.Run.Outputs) + len(op.Run.Error)
+}
