@@ -24,12 +24,12 @@ type langsmith struct {
 	t *testing.T
 
 	mu    sync.Mutex
-	calls []call                                       // of the ingest endpoints
+	calls []call                                           // of the ingest endpoints
 	runs  map[string]map[string]map[string]json.RawMessage // id, verb, field
 
-	info     string                  // body of /info; empty: 503
-	infos    int                     // times it was asked
-	conflict bool                    // 409 to a request as soon as one of its writes is known
+	info     string                     // body of /info; empty: 503
+	infos    int                        // times it was asked
+	conflict bool                       // 409 to a request as soon as one of its writes is known
 	answer   func(n int, c call) *reply // scripts the n-th call; nil: as usual
 }
 

@@ -1,0 +1,48 @@
+package exporter
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestTheZeroConfigIsUsable(t *testing.T) {
+	b, err := New(Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Shutdown(t.Context()); err != nil {
+		t.Error(err)
+	}
+	got := b.client.cfg
+	if got.Endpoint != DefaultEndpoint || got.Project != "default" || got.MaxElapsed != DefaultMaxElapsed {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestSettingsAreTrimmed(t *testing.T) {
+	cfg, err := Config{Endpoint: ` "https://host/api/v1//" `, APIKey: " 'key'\n", WorkspaceID: `"`}.withDefaults()
+	if err != nil || cfg.Endpoint != "https://host/api/v1" || cfg.APIKey != "key" || cfg.WorkspaceID != `"` {
+		t.Errorf("%+v, %v", cfg, err)
+	}
+}
+
+func TestAnUnusableConfigIsRefused(t *testing.T) {
+	check := func(cfg Config, want string) {
+		t.Helper()
+		_, err := NewClient(cfg)
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("%+v: %v", cfg, err)
+		}
+		if _, err := New(cfg); err == nil {
+			t.Error("New takes it")
+		}
+	}
+	check(Config{Endpoint: "host"}, "scheme")
+	check(Config{Endpoint: "ftp://host"}, "scheme")
+	check(Config{Endpoint: "https://"}, "no host")
+	check(Config{Endpoint: "https://user:hunter2@host"}, "credentials")
+	check(Config{Endpoint: "https://host?key=hunter2"}, "query")
+	check(Config{Endpoint: "https://ho\x00st/hunter2"}, "not a URL")
+	check(Config{MaxElapsed: -time.Second}, "negative")
+}
