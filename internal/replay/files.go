@@ -18,16 +18,17 @@ import (
 // files is the agent's home as it looked at one step of the recording. It is an
 // integrations.Source.
 type files struct {
-	home  string
+	home   string
+	prefix string
 	at    time.Time      // what was written later is not there yet
 	lines map[string]int // how many lines a file shows, where the recording says
 	all   bool           // everything shows: the recording is over
 	cache map[string][]string
 }
 
-// at returns the files as they looked when a step's hook ran.
+// files returns the agent's files, to be moved from step to step.
 func (rec *Recording) files() *files {
-	return &files{home: rec.home, cache: map[string][]string{}}
+	return &files{home: rec.home, prefix: rec.prefix, cache: map[string][]string{}}
 }
 
 func (f *files) moveTo(s Step) { f.at, f.lines, f.all = s.At, s.Lines, false }
@@ -37,7 +38,7 @@ func (f *files) showAll() { f.all = true }
 // real maps a path of the recording to the recording's folder. A path outside the
 // recorded home is nowhere.
 func (f *files) real(path string) (string, bool) {
-	rest, ok := strings.CutPrefix(filepath.ToSlash(path), recordedHome+"/")
+	rest, ok := strings.CutPrefix(filepath.ToSlash(path), f.prefix+"/")
 	if !ok || !filepath.IsLocal(rest) {
 		return "", false
 	}
@@ -49,7 +50,7 @@ func (f *files) recorded(real string) string {
 	if err != nil {
 		return real
 	}
-	return recordedHome + "/" + filepath.ToSlash(rest)
+	return f.prefix + "/" + filepath.ToSlash(rest)
 }
 
 // load returns all lines of a file with their newlines.

@@ -22,8 +22,9 @@ const maxLine = 64 << 20
 
 // Recording is a session as it was recorded.
 type Recording struct {
-	Steps []Step // in the order of their times
-	home  string
+	Steps  []Step // in the order of their times
+	home   string // the folder with the agent's files
+	prefix string // the path they have in the recording
 }
 
 // Step is one call of a hook.
@@ -37,7 +38,7 @@ type Step struct {
 
 // Load reads a recording's folder.
 func Load(dir string) (*Recording, error) {
-	rec := &Recording{home: filepath.Join(dir, "home")}
+	rec := &Recording{home: filepath.Join(dir, "home"), prefix: recordedHome}
 	hooks, err := readSteps(filepath.Join(dir, "hooks.jsonl"))
 	if err != nil {
 		return nil, err

@@ -96,6 +96,11 @@ func (p *player) step(s Step) error {
 	if err != nil {
 		return err
 	}
+	return p.enter(entry)
+}
+
+// enter tells a journal entry to its session's reducer.
+func (p *player) enter(entry journal.Entry) error {
 	if p.sessions[entry.Session] == nil {
 		p.sessions[entry.Session] = p.agent.NewReducer()
 		p.order = append(p.order, entry.Session)
