@@ -26,17 +26,19 @@ type Config struct {
 	Spawn func(stateDir, session string) error
 	// Deliver runs a drainer and waits for it, at most for the time given.
 	Deliver func(session string, limit time.Duration) error
+	// MaxInput bounds standard input, in bytes; 0: 32 MiB.
+	MaxInput int
 	// Exit ends the process from the watchdog; nil: os.Exit.
 	Exit func(code int)
 }
 
 // Limits of one event. What is longer is dropped and counted.
 const (
-	maxInput   = 32 << 20
-	maxData    = 16 << 20
-	maxEvent   = 128
-	maxSession = 1024
-	maxPath    = 32 << 10
+	defaultMaxInput = 32 << 20
+	maxData         = 16 << 20
+	maxEvent        = 128
+	maxSession      = 1024
+	maxPath         = 32 << 10
 )
 
 // hook is the state of one call.
@@ -54,6 +56,9 @@ func Run(c Config) {
 	h := &hook{Config: c, started: time.Now()}
 	if h.Exit == nil {
 		h.Exit = os.Exit
+	}
+	if h.MaxInput <= 0 {
+		h.MaxInput = defaultMaxInput
 	}
 	if len(c.Args) > 0 {
 		if agent, ok := c.Find(c.Args[0]); ok {

@@ -30,8 +30,9 @@ func (h *hook) rawInput() ([]byte, *loss) {
 	if n := len(h.Args); n > 1 && strings.HasPrefix(h.Args[n-1], "{") {
 		return []byte(h.Args[n-1]), nil
 	}
-	body, err := io.ReadAll(io.LimitReader(h.Stdin, maxInput+1))
-	if len(body) > maxInput {
+	var body bytes.Buffer
+	_, err := body.ReadFrom(io.LimitReader(h.Stdin, int64(h.MaxInput)+1))
+	if body.Len() > h.MaxInput {
 		// The agent may not expect its pipe to break: take the rest, up to the
 		// watchdog's patience.
 		_, _ = io.Copy(io.Discard, h.Stdin)
@@ -40,5 +41,5 @@ func (h *hook) rawInput() ([]byte, *loss) {
 	if err != nil {
 		return nil, &loss{reason: reasonNoInput}
 	}
-	return body, nil
+	return body.Bytes(), nil
 }

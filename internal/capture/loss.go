@@ -41,9 +41,21 @@ func appendLoss(err error) *loss {
 	return &loss{reason: reasonState, err: err}
 }
 
-// lost counts a loss and logs one line. Where the state cannot be written there
-// is nothing left to do: status will find that out by itself.
+// lost counts a loss with what is known of its event.
 func (h *hook) lost(l *loss) {
+	var attrs []any
+	if h.event != "" {
+		attrs = append(attrs, slog.String("event", h.event))
+	}
+	if len(h.body) > 0 {
+		attrs = append(attrs, slog.Int("bytes", len(h.body)))
+	}
+	h.record(l, attrs...)
+}
+
+// record counts a loss and logs one line. Where the state cannot be written there
+// is nothing left to do: status will find that out by itself.
+func (h *hook) record(l *loss, attrs ...any) {
 	state, err := h.state()
 	if err != nil {
 		return
@@ -54,15 +66,9 @@ func (h *hook) lost(l *loss) {
 		return
 	}
 	defer file.Close()
-	attrs := []any{slog.String("reason", l.reason)}
+	attrs = append(attrs, slog.String("reason", l.reason))
 	if h.agent != nil {
 		attrs = append(attrs, slog.String("agent", h.agent.Name))
-	}
-	if h.event != "" {
-		attrs = append(attrs, slog.String("event", h.event))
-	}
-	if len(h.body) > 0 {
-		attrs = append(attrs, slog.Int("bytes", len(h.body)))
 	}
 	if l.err != nil {
 		attrs = append(attrs, slog.String("error", l.err.Error()))

@@ -7,10 +7,11 @@ import (
 	"syscall"
 )
 
-// ignoreSignals keeps a closed pipe, and for a shielded agent its SIGTERM, from
-// ending the hook halfway. The watchdog still bounds it.
+// ignoreSignals keeps a closed pipe, a limit on file sizes and, for a shielded
+// agent, its SIGTERM from ending the hook halfway: Go answers the second one with
+// exit code 2. The watchdog still bounds it.
 func ignoreSignals(shielded bool) {
-	signal.Ignore(syscall.SIGPIPE)
+	signal.Ignore(syscall.SIGPIPE, syscall.SIGXFSZ)
 	if shielded {
 		signal.Ignore(syscall.SIGTERM)
 	}

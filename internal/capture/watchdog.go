@@ -36,9 +36,7 @@ func (h *hook) giveUp() {
 	counted := make(chan struct{})
 	go func() {
 		defer close(counted)
-		if state, err := h.state(); err == nil {
-			_ = state.Drop(reasonTimeout, 1)
-		}
+		h.record(&loss{reason: reasonTimeout})
 	}()
 	select {
 	case <-counted:
