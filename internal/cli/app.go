@@ -23,9 +23,11 @@ type app struct {
 // commands lists every command. A new command is a file and a line here.
 func commands() []func(*app) *cobra.Command {
 	return []func(*app) *cobra.Command{
+		drainCommand,
 		hookCommand,
 		installCommand,
 		replayCommand,
+		statusCommand,
 		uninstallCommand,
 		validateCommand,
 		versionCommand,

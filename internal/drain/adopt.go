@@ -13,7 +13,7 @@ import (
 // longest first: what hooks wrote and no drainer took, what was promised and did
 // not come, and turns whose agent is gone. A session that was written to within
 // the last while is left to its own drainer.
-func (d *Drainer) adopt(ctx context.Context, not string, while time.Duration) error {
+func (d *Drainer) adopt(ctx context.Context, not string, while time.Duration, wait bool) error {
 	sessions, err := d.state.Sessions()
 	if err != nil {
 		return err
@@ -41,7 +41,7 @@ func (d *Drainer) adopt(ctx context.Context, not string, while time.Duration) er
 		if ctx.Err() != nil {
 			break
 		}
-		failures = append(failures, d.drain(ctx, each.session, 0, false))
+		failures = append(failures, d.drain(ctx, each.session, 0, wait))
 	}
 	return errors.Join(failures...)
 }

@@ -20,8 +20,11 @@ type Config struct {
 	Agents       func(name string) *integrations.Agent // nil: no such agent
 	Destinations []Destination
 
-	// Redact and Remote are called for several destinations at the same time.
+	// Shape, Redact and Remote are called for several destinations at once.
 
+	// Shape adds to a run what the user's settings say, or takes it away, before
+	// it is redacted. Nil: nothing. The run's maps and slices may be shared.
+	Shape func(*runtypes.Run)
 	// Redact takes the secrets out of a run; an error drops the run. There is
 	// no default: nothing leaves unredacted.
 	Redact func(*runtypes.Run) error
@@ -124,12 +127,12 @@ func (d *Drainer) Run(ctx context.Context, key string) error {
 		return err
 	}
 	err = d.drain(ctx, s, d.cfg.Linger, false)
-	return errors.Join(err, d.adopt(ctx, s.Key(), d.cfg.Adopt), d.Collect(ctx))
+	return errors.Join(err, d.adopt(ctx, s.Key(), d.cfg.Adopt, false), d.Collect(ctx))
 }
 
-// Deliver delivers what a session holds and returns: for a hook that waits. If
-// another drainer is at work it is waited for, as long as the context lasts.
-func (d *Drainer) Deliver(ctx context.Context, key string) error {
+// Deliver delivers what a session holds and returns. With wait, as for a hook
+// that ends a turn, a drainer that is at work is waited for.
+func (d *Drainer) Deliver(ctx context.Context, key string, wait bool) error {
 	s, err := d.state.Keyed(key)
 	if err != nil {
 		return err
@@ -137,11 +140,12 @@ func (d *Drainer) Deliver(ctx context.Context, key string) error {
 	if err := d.registerAll([]*journal.Session{s}); err != nil {
 		return err
 	}
-	return d.drain(ctx, s, 0, true)
+	return d.drain(ctx, s, 0, wait)
 }
 
-// All delivers what all sessions hold and returns.
-func (d *Drainer) All(ctx context.Context) error {
+// All delivers what all sessions hold and returns. With wait, drainers that are
+// at work are waited for.
+func (d *Drainer) All(ctx context.Context, wait bool) error {
 	sessions, err := d.state.Sessions()
 	if err != nil {
 		return err
@@ -149,7 +153,7 @@ func (d *Drainer) All(ctx context.Context) error {
 	if err := d.registerAll(sessions); err != nil {
 		return err
 	}
-	return errors.Join(d.adopt(ctx, "", 0), d.Collect(ctx))
+	return errors.Join(d.adopt(ctx, "", 0, wait), d.Collect(ctx))
 }
 
 // registerAll notes since when each destination is configured.

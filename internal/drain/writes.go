@@ -41,6 +41,9 @@ func (w *writes) take(ctx context.Context, at time.Time, ops []runtypes.Op) []ru
 		run := *op.Run // the reducer may have kept it
 		op.Run = &run
 		w.enrich(ctx, op.Run)
+		if w.d.cfg.Shape != nil {
+			w.d.cfg.Shape(op.Run)
+		}
 		if err := w.d.redact(op.Run); err != nil {
 			w.lost[journal.DropRedaction]++
 			w.d.log.Error("redaction", "run", op.Run.ID.String(), "error", fmt.Sprintf("%T", err))

@@ -3,6 +3,7 @@ package journal
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -30,6 +31,19 @@ func Open(dir string) (*State, error) {
 
 // Dir is the state's directory.
 func (s *State) Dir() string { return s.dir }
+
+// Writable says why nothing can be recorded, nil if it can.
+func (s *State) Writable() error {
+	probe, err := os.CreateTemp(s.dir, ".probe-*")
+	if err != nil {
+		return fmt.Errorf("journal: %w", err)
+	}
+	_, err = probe.Write(make([]byte, 4096))
+	if err = errors.Join(err, probe.Close(), os.Remove(probe.Name())); err != nil {
+		return fmt.Errorf("journal: %w", err)
+	}
+	return nil
+}
 
 // path joins names below the state's directory.
 func (s *State) path(names ...string) string {

@@ -1,0 +1,72 @@
+package cli
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/tracesmith/tracesmith/internal/config"
+	"github.com/tracesmith/tracesmith/internal/drain"
+	"github.com/tracesmith/tracesmith/runtypes"
+)
+
+// maxFolders bounds the folders whose settings are remembered.
+const maxFolders = 256
+
+// shaper applies the user's settings to runs. It is safe for concurrent use.
+type shaper struct {
+	load func(dir string) (config.Config, error)
+
+	mu    sync.Mutex
+	byDir map[string]config.Config
+}
+
+func newShaper(load func(dir string) (config.Config, error)) *shaper {
+	return &shaper{load: load, byDir: map[string]config.Config{}}
+}
+
+// shape applies the settings of the folder that the run's turn works in: there a
+// project may lower what is sent, and add tags and metadata.
+func (s *shaper) shape(run *runtypes.Run) {
+	settings := s.in(run.Identity.WorkingDirectory)
+	if settings.Project == "" && run.Project == "" {
+		run.Project = run.Identity.Integration
+	}
+	for _, tag := range settings.Tags {
+		if !slices.Contains(run.Tags, tag) {
+			run.Tags = append(slices.Clone(run.Tags), tag)
+		}
+	}
+	if len(settings.Metadata) > 0 {
+		all := make(map[string]any, len(run.Metadata)+len(settings.Metadata))
+		for key, value := range settings.Metadata {
+			all[key] = value
+		}
+		for key, value := range run.Metadata { // what is known of the run wins
+			all[key] = value
+		}
+		run.Metadata = all
+	}
+	if settings.Content == config.Metadata {
+		drain.StripContent(run)
+	}
+}
+
+// in returns the settings of a folder. Where they cannot be read no content
+// leaves: a project may have asked for that.
+func (s *shaper) in(dir string) config.Config {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	settings, ok := s.byDir[dir]
+	if ok {
+		return settings
+	}
+	settings, err := s.load(dir)
+	if err != nil {
+		settings.Content = config.Metadata
+	}
+	if len(s.byDir) >= maxFolders {
+		clear(s.byDir)
+	}
+	s.byDir[dir] = settings
+	return settings
+}

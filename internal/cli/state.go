@@ -1,0 +1,47 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"strings"
+
+	"github.com/tracesmith/tracesmith/internal/config"
+	"github.com/tracesmith/tracesmith/internal/journal"
+	"github.com/tracesmith/tracesmith/internal/store"
+)
+
+// openState opens the directory that hooks and drainers share.
+func (a *app) openState() (*journal.State, error) {
+	dir, err := journal.DefaultDir(a.env)
+	if err != nil {
+		return nil, err
+	}
+	return journal.Open(dir)
+}
+
+// openStore opens the local store of runs, which lives beside the journals.
+func (a *app) openStore(ctx context.Context, state *journal.State) (*store.Store, error) {
+	return store.Open(ctx, store.Config{Path: storePath(state), Now: a.now})
+}
+
+// storePath is the store's file: in a directory of its own.
+func storePath(state *journal.State) string {
+	return filepath.Join(state.Dir(), "store", "runs.db")
+}
+
+// settings reads the configuration as it stands in a directory.
+func (a *app) settings(dir string) (config.Config, error) {
+	return config.Load(config.Options{Env: a.env, Dir: dir})
+}
+
+// oneLine makes one line of an error that joins several.
+func oneLine(err error) error {
+	if err == nil {
+		return nil
+	}
+	if text := err.Error(); strings.Contains(text, "\n") {
+		return errors.New(strings.ReplaceAll(text, "\n", "; "))
+	}
+	return err
+}

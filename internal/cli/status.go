@@ -1,0 +1,165 @@
+package cli
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tracesmith/tracesmith/internal/drain"
+	"github.com/tracesmith/tracesmith/internal/journal"
+	"github.com/tracesmith/tracesmith/internal/procid"
+)
+
+// maxShown bounds the sessions that status prints.
+const maxShown = 20
+
+// statusCommand shows how deliveries stand.
+func statusCommand(a *app) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "status [--json]",
+		Short: "Show what is recorded, delivered, waiting and lost",
+		Args:  argCount(0, 0),
+		RunE: func(*cobra.Command, []string) error {
+			state, err := a.openState()
+			if err != nil {
+				return err
+			}
+			status, err := drain.ReadStatus(state, a.now(), func(p journal.Proc) bool {
+				return procid.Gone(p.PID, p.Start, p.Boot)
+			})
+			if err != nil {
+				return oneLine(err)
+			}
+			unwritable := state.Writable()
+			if asJSON {
+				return printStatusJSON(a.stdout, state, status, unwritable)
+			}
+			printStatus(a.stdout, state, status, unwritable, a.now())
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func printStatusJSON(w io.Writer, state *journal.State, status drain.Status, unwritable error) error {
+	report := struct {
+		State   string `json:"state"`
+		Problem string `json:"problem,omitempty"`
+		drain.Status
+	}{State: state.Dir(), Status: status}
+	if unwritable != nil {
+		report.Problem = unwritable.Error()
+	}
+	out := json.NewEncoder(w)
+	out.SetIndent("", "  ")
+	return out.Encode(report)
+}
+
+func printStatus(w io.Writer, state *journal.State, status drain.Status, unwritable error, now time.Time) {
+	fmt.Fprintf(w, "state: %s\n", state.Dir())
+	if unwritable != nil {
+		fmt.Fprintf(w, "  nothing can be recorded: %v\n", unwritable)
+	}
+	for _, other := range status.OtherVersions {
+		fmt.Fprintf(w, "  %s belongs to another version of tracesmith and is left alone\n", other)
+	}
+	fmt.Fprintln(w, "\ndestinations:")
+	for _, d := range status.Destinations {
+		fmt.Fprintf(w, "  %s: %s\n", cmp.Or(d.Name, d.ID), destinationText(d, now))
+	}
+	if len(status.Destinations) == 0 {
+		fmt.Fprintln(w, "  none yet: no drainer has run")
+	}
+	printSessions(w, status, now)
+	if len(status.Dropped) > 0 {
+		fmt.Fprintln(w, "\nlost:")
+		for _, reason := range slices.Sorted(maps.Keys(status.Dropped)) {
+			fmt.Fprintf(w, "  %s: %d\n", strings.ReplaceAll(reason, "_", " "), status.Dropped[reason])
+		}
+	}
+}
+
+func destinationText(d drain.DestinationStatus, now time.Time) string {
+	text := "nothing delivered yet"
+	if !d.Delivered.IsZero() {
+		text = "last delivery " + ago(now, d.Delivered)
+	}
+	if d.Failures > 0 {
+		text += fmt.Sprintf(", failed %d times in a row (%s)", d.Failures, d.Error)
+	}
+	if d.Resting {
+		text += ", next try in " + d.NotBefore.Sub(now).Round(time.Second).String()
+	}
+	if d.Dead > 0 {
+		text += fmt.Sprintf(", %d runs refused for good (kept in dead/%s)", d.Dead, d.ID)
+	}
+	return text
+}
+
+func printSessions(w io.Writer, status drain.Status, now time.Time) {
+	fmt.Fprintln(w, "\nsessions:")
+	if len(status.Sessions) == 0 {
+		fmt.Fprintln(w, "  none")
+		return
+	}
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, s := range status.Sessions[:min(len(status.Sessions), maxShown)] {
+		fmt.Fprintf(table, "  %s\t%s\t%s\t%s\n", s.Key, cmp.Or(s.Session, "-"), ago(now, s.Modified), sessionText(s))
+	}
+	table.Flush()
+	if more := len(status.Sessions) - maxShown; more > 0 {
+		fmt.Fprintf(w, "  and %d older ones (see --json)\n", more)
+	}
+}
+
+func sessionText(s drain.SessionStatus) string {
+	var parts []string
+	most := 0
+	for _, n := range s.Queued {
+		most = max(most, n)
+	}
+	if most > 0 {
+		parts = append(parts, fmt.Sprintf("%d events waiting", most))
+	}
+	switch {
+	case s.Problem != "":
+		parts = append(parts, s.Problem)
+	case s.Open > 0 && s.Gone:
+		parts = append(parts, "agent is gone, turn to be closed")
+	case s.Open > 0:
+		parts = append(parts, "turn under way")
+	case s.Ended:
+		parts = append(parts, "ended")
+	}
+	if len(parts) == 0 {
+		return "delivered"
+	}
+	return strings.Join(parts, ", ")
+}
+
+// ago says how long ago something happened.
+func ago(now, then time.Time) string {
+	if then.IsZero() {
+		return "never"
+	}
+	switch age := now.Sub(then); {
+	case age < time.Minute:
+		return "just now"
+	case age < time.Hour:
+		return fmt.Sprintf("%d min ago", int(age.Minutes()))
+	case age < 48*time.Hour:
+		return fmt.Sprintf("%d h ago", int(age.Hours()))
+	default:
+		return fmt.Sprintf("%d days ago", int(age.Hours()/24))
+	}
+}
