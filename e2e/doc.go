@@ -1,0 +1,14 @@
+// Package e2e drives real coding agents through whole sessions and looks at what
+// arrived. The agent comes from npm at a pinned version, the model is scripted
+// (internal/modelserver), LangSmith is internal/ingest, and the tracesmith binary
+// is registered by its own install command in a home folder made for the
+// occasion. After the installation nothing but loopback is used.
+//
+// The tests are behind the build tag e2e; make e2e runs them.
+//
+//	TRACESMITH_E2E_CACHE  where agents are installed (default: the user's cache folder)
+//	TRACESMITH_E2E_SKIP   1: pass, loudly, where npm cannot be reached
+//
+// A failed test leaves its home folder, the runs that arrived and the model's
+// requests in e2e/logs.
+package e2e

@@ -1,0 +1,215 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/tracesmith/tracesmith/runtypes"
+)
+
+// turn is one trace as LangSmith holds it, sorted by what its runs are.
+type turn struct {
+	w                   *world
+	root                runtypes.Wire
+	llms, tools, others []runtypes.Wire
+}
+
+// turns waits until a conversation has so many turns and all that belongs to
+// them has arrived, and returns them in order, looked over.
+func (w *world) turns(thread string, count int) []turn {
+	w.t.Helper()
+	w.until("the turns arrive and end", func() bool {
+		got := w.threads()[thread]
+		return len(got) == count && !slices.ContainsFunc(got, func(t turn) bool { return t.root.EndTime == "" })
+	})
+	w.settle()
+	w.inspect()
+	got := w.threads()[thread]
+	if len(got) != count {
+		w.t.Fatalf("thread %s: %d turns, want %d", thread, len(got), count)
+	}
+	return got
+}
+
+// threads sorts what has arrived into conversations and turns.
+func (w *world) threads() map[string][]turn {
+	threads := make(map[string][]turn)
+	place := make(map[string]*turn) // by trace
+	for _, run := range w.server.Memory().Runs() {
+		t := place[run.TraceID]
+		if t == nil {
+			t = &turn{w: w}
+			place[run.TraceID] = t
+		}
+		switch kind := run.Kind(); {
+		case run.ParentRunID == "":
+			t.root = run
+		case kind == runtypes.KindLLM:
+			t.llms = append(t.llms, run)
+		case kind == runtypes.KindTool:
+			t.tools = append(t.tools, run)
+		default:
+			t.others = append(t.others, run)
+		}
+	}
+	for _, t := range place {
+		thread, _ := t.root.Metadata()["thread_id"].(string)
+		threads[thread] = append(threads[thread], *t)
+	}
+	for _, turns := range threads {
+		slices.SortFunc(turns, func(a, b turn) int { return strings.Compare(a.root.DottedOrder, b.root.DottedOrder) })
+	}
+	return threads
+}
+
+// inspect checks what holds of every session, however it went.
+func (w *world) inspect() {
+	w.t.Helper()
+	runs := w.server.Memory().Runs()
+	for _, v := range runtypes.ValidateWire(runs) {
+		w.t.Error("contract:", v)
+	}
+	for _, run := range runs {
+		if run.EndTime == "" {
+			w.t.Errorf("%s %s was left open", run.Kind(), run.Name)
+		}
+		w.wants(run, "git_branch", "trunk")
+		w.wants(run, "git_commit_sha", w.sha)
+		w.wants(run, "git_repo_url", "https://git.example.com/acme/widgets.git")
+		w.wants(run, "working_directory", w.repo)
+		w.wants(run, "ls_integration", "claude-code")
+		w.wants(run, "ls_agent_version", claudeVersion)
+	}
+	if orphans := w.server.Memory().Orphans(); len(orphans) > 0 {
+		w.t.Errorf("patched and never posted: %v", orphans)
+	}
+	if counts := w.server.Memory().Counts(); counts.Again > 0 {
+		w.t.Errorf("%d runs were written again", counts.Again)
+	}
+	for status, n := range w.server.Stats().Statuses {
+		if status >= 400 {
+			w.t.Errorf("LangSmith refused %d requests with %d", n, status)
+		}
+	}
+	w.agentNoticedNothing()
+}
+
+// agentNoticedNothing looks for traces of the hooks in the agent's own record: it
+// writes down every hook that failed, was cancelled, or said something.
+func (w *world) agentNoticedNothing() {
+	w.t.Helper()
+	transcripts, err := filepath.Glob(filepath.Join(w.home, ".claude/projects/*/*.jsonl"))
+	if err != nil || len(transcripts) == 0 {
+		w.t.Errorf("no transcripts (%v)", err)
+	}
+	for _, path := range transcripts {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			w.t.Error(err)
+		}
+		for _, sign := range []string{"hook_non_blocking_error", "hook_blocking_error", "hook_cancelled", "hook_success", "hook_additional_context"} {
+			if bytes.Contains(text, []byte(`"`+sign+`"`)) {
+				w.t.Errorf("the agent noticed a hook: %s in %s", sign, filepath.Base(path))
+			}
+		}
+	}
+}
+
+func (w *world) wants(run runtypes.Wire, key, want string) {
+	w.t.Helper()
+	if got := run.Metadata()[key]; got != want {
+		w.t.Errorf("%s %s: %s is %v, want %s", run.Kind(), run.Name, key, got, want)
+	}
+}
+
+// has checks how many runs the turn is made of.
+func (t turn) has(llms, tools int) {
+	t.w.t.Helper()
+	if len(t.llms) != llms || len(t.tools) != tools || len(t.others) != 0 {
+		t.w.t.Errorf("%d llm, %d tool and %d other runs, want %d, %d and 0", len(t.llms), len(t.tools), len(t.others), llms, tools)
+	}
+}
+
+// completed checks that the turn ran to its end and holds the answer.
+func (t turn) completed(answer string) {
+	t.w.t.Helper()
+	if kind := t.root.Kind(); kind != runtypes.KindRoot || t.root.Error != "" {
+		t.w.t.Errorf("the turn is %s with error %q, want a completed root", kind, t.root.Error)
+	}
+	if !bytes.Contains(t.root.Outputs, quoted(answer)) {
+		t.w.t.Errorf("the turn's output is %s, want it to hold %q", t.root.Outputs, answer)
+	}
+}
+
+// interrupted checks that the turn was stopped, and its tool with it.
+func (t turn) interrupted() {
+	t.w.t.Helper()
+	t.has(1, 1)
+	if kind := t.root.Kind(); kind != runtypes.KindInterrupted || t.root.Error == "" {
+		t.w.t.Errorf("the turn is %s with error %q, want it interrupted", kind, t.root.Error)
+	}
+	for _, tool := range t.tools {
+		if tool.Error == "" || tool.Metadata()["ls_is_error_interrupt"] != true {
+			t.w.t.Errorf("tool %s: error %q, want it interrupted", tool.Name, tool.Error)
+		}
+	}
+	t.succeeded(t.llms)
+}
+
+func (t turn) succeeded(runs []runtypes.Wire) {
+	t.w.t.Helper()
+	for _, run := range runs {
+		if run.Error != "" {
+			t.w.t.Errorf("%s %s has error %q", run.Kind(), run.Name, run.Error)
+		}
+	}
+}
+
+func (t turn) failed(runs []runtypes.Wire) {
+	t.w.t.Helper()
+	for _, run := range runs {
+		if run.Error == "" || run.Metadata()["ls_is_error_interrupt"] != nil {
+			t.w.t.Errorf("%s %s has error %q, want a failure that is no interrupt", run.Kind(), run.Name, run.Error)
+		}
+	}
+}
+
+// toolNames lists the turn's tools, sorted.
+func (t turn) toolNames() []string {
+	names := make([]string, len(t.tools))
+	for i, tool := range t.tools {
+		names[i], _ = tool.Metadata()["ls_tool_name"].(string)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// usage decodes a run's token counts; details by their own names.
+func usage(run runtypes.Wire) map[string]int64 {
+	counts := make(map[string]int64)
+	var read func(value any, key string)
+	read = func(value any, key string) {
+		switch v := value.(type) {
+		case map[string]any:
+			for k, inner := range v {
+				read(inner, k)
+			}
+		case json.Number:
+			counts[key], _ = v.Int64()
+		}
+	}
+	read(run.Metadata()["usage_metadata"], "")
+	return counts
+}
+
+// quoted is text as it stands inside a JSON string.
+func quoted(text string) []byte {
+	raw, _ := json.Marshal(text)
+	return raw[1 : len(raw)-1]
+}

@@ -1,0 +1,114 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// claudeVersion is the Claude Code that the recordings and the reducer were made
+// with. A newer one is tried by changing this line.
+const claudeVersion = "2.1.332"
+
+const installLimit = 5 * time.Minute
+
+// errNoRegistry says that npm could not fetch: the one failure that may be skipped.
+var errNoRegistry = errors.New("npm cannot fetch the agent")
+
+// claude returns the path of the pinned Claude Code, installed at most once.
+func claude(t *testing.T) string {
+	t.Helper()
+	path, err := claudeOnce()
+	if errors.Is(err, errNoRegistry) && os.Getenv("TRACESMITH_E2E_SKIP") == "1" {
+		t.Skipf("!!! SKIPPED: the real Claude Code was not tried: %v", err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+var claudeOnce = sync.OnceValues(func() (string, error) {
+	cache := os.Getenv("TRACESMITH_E2E_CACHE")
+	if cache == "" {
+		user, err := os.UserCacheDir()
+		if err != nil {
+			return "", fmt.Errorf("e2e: find the cache folder: %w", err)
+		}
+		cache = filepath.Join(user, "tracesmith", "e2e")
+	}
+	dir := filepath.Join(cache, "claude-code-"+claudeVersion)
+	path := filepath.Join(dir, "node_modules", ".bin", "claude")
+	if checkVersion(path) == nil {
+		return path, nil
+	}
+	if err := npmInstall(dir, "@anthropic-ai/claude-code@"+claudeVersion); err != nil {
+		return "", err
+	}
+	return path, checkVersion(path)
+})
+
+// npmInstall puts a package into dir, which either holds all of it or is not there.
+func npmInstall(dir, pkg string) error {
+	if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
+		return fmt.Errorf("e2e: make the cache folder: %w", err)
+	}
+	fresh, err := os.MkdirTemp(filepath.Dir(dir), "installing-")
+	if err != nil {
+		return fmt.Errorf("e2e: make the cache folder: %w", err)
+	}
+	defer os.RemoveAll(fresh)
+	ctx, cancel := context.WithTimeout(context.Background(), installLimit)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "npm", "install", "--prefix", fresh, "--no-save", "--no-audit", "--no-fund", pkg)
+	cmd.Dir = fresh
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("%w: npm install %s: %w\n%s", errNoRegistry, pkg, err, tail(out))
+	}
+	if err := os.RemoveAll(dir); err != nil {
+		return fmt.Errorf("e2e: remove the broken installation: %w", err)
+	}
+	if err := os.Rename(fresh, dir); err != nil {
+		return fmt.Errorf("e2e: keep the installation: %w", err)
+	}
+	return nil
+}
+
+func checkVersion(path string) error {
+	if _, err := os.Stat(path); err != nil {
+		return fmt.Errorf("e2e: the agent is not there: %w", err)
+	}
+	home, err := os.MkdirTemp("", "tracesmith-e2e-")
+	if err != nil {
+		return fmt.Errorf("e2e: make a home folder: %w", err)
+	}
+	defer os.RemoveAll(home)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, path, "--version")
+	cmd.Env = []string{"HOME=" + home, "PATH=" + os.Getenv("PATH")}
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("e2e: %s --version: %w\n%s", path, err, tail(out))
+	}
+	if !strings.HasPrefix(string(out), claudeVersion+" ") {
+		return fmt.Errorf("e2e: %s is version %q, want %s", path, bytes.TrimSpace(out), claudeVersion)
+	}
+	return nil
+}
+
+// tail is the end of a program's output, where it says what went wrong.
+func tail(out []byte) []byte {
+	const most = 2000
+	return out[max(0, len(out)-most):]
+}

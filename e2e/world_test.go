@@ -1,0 +1,267 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/tracesmith/tracesmith/internal/ingest"
+	"github.com/tracesmith/tracesmith/internal/modelserver"
+)
+
+const (
+	patience = 90 * time.Second // for anything that is waited for; a run takes two seconds
+	apiKey   = "lsv2-e2e"       // of no shape that redaction looks for
+)
+
+// binary is the tracesmith under test; TestMain builds it.
+var binary string
+
+func TestMain(m *testing.M) { os.Exit(run(m)) }
+
+func run(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "tracesmith-e2e-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "e2e:", err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	binary = filepath.Join(dir, "tracesmith")
+	build := exec.Command("go", "build", "-o", binary, "../cmd/tracesmith")
+	build.Stdout, build.Stderr = os.Stderr, os.Stderr
+	if err := build.Run(); err != nil {
+		fmt.Fprintln(os.Stderr, "e2e: build tracesmith:", err)
+		return 1
+	}
+	return m.Run()
+}
+
+// world is one user's machine: a home, a repository, a model and a LangSmith.
+type world struct {
+	t      *testing.T
+	agent  string // Claude Code's path
+	home   string
+	repo   string
+	sha    string
+	model  *modelserver.Server
+	server *ingest.Server
+	output bytes.Buffer // what the agents said, for the log
+}
+
+// newWorld sets a machine up with the hooks installed. It is taken down, and
+// looked over for leftovers, when the test ends.
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	w := &world{t: t, agent: claude(t)}
+	dir, err := os.MkdirTemp("", "tracesmith-e2e-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	w.home, w.repo = filepath.Join(dir, "home"), filepath.Join(dir, "widgets")
+	for _, d := range []string{w.home, w.repo, filepath.Join(dir, "tmp")} {
+		if err := os.Mkdir(d, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.makeRepository()
+	if w.model, err = modelserver.Start(modelserver.Config{Dir: w.repo}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { w.model.Close() })
+	if w.server, err = ingest.Start(ingest.Config{Key: apiKey}, ""); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { w.server.Close(context.Background()) })
+	t.Cleanup(w.leave)
+	w.write(filepath.Join(w.home, ".config", "tracesmith", "config.toml"),
+		fmt.Sprintf("endpoint = %q\napi_key = %q\nproject = \"e2e\"\n", w.server.URL(), apiKey))
+	w.command(binary, "install", "claude-code")
+	return w
+}
+
+func (w *world) makeRepository() {
+	w.write(filepath.Join(w.repo, "README.md"), "# Widgets\n\nThere are two.\n")
+	w.write(filepath.Join(w.repo, "main.go"), "package main\n\nfunc main() { println(2) }\n")
+	w.command("git", "init", "--quiet", "--initial-branch", "trunk")
+	w.command("git", "remote", "add", "origin", "https://user:secret@git.example.com/acme/widgets.git")
+	w.command("git", "add", ".")
+	w.command("git", "-c", "user.name=Dev", "-c", "user.email=dev@example.com", "commit", "--quiet", "--message", "Begin")
+	w.sha = strings.TrimSpace(w.command("git", "rev-parse", "HEAD"))
+}
+
+// environ is all that a program sees of the machine. Whatever tries to leave
+// loopback finds a proxy that is not there.
+func (w *world) environ(more ...string) []string {
+	return append([]string{
+		"HOME=" + w.home,
+		"PATH=" + os.Getenv("PATH"),
+		"TMPDIR=" + filepath.Join(filepath.Dir(w.home), "tmp"),
+		"SHELL=/bin/sh",
+		"GIT_CONFIG_NOSYSTEM=1",
+		"HTTP_PROXY=http://127.0.0.1:9", "HTTPS_PROXY=http://127.0.0.1:9", "NO_PROXY=127.0.0.1,localhost",
+		"ANTHROPIC_BASE_URL=" + w.model.URL(),
+		"ANTHROPIC_API_KEY=x",
+		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1",
+		"CLAUDE_CODE_MAX_RETRIES=1", // ten attempts at a dead model take minutes
+		"DISABLE_AUTOUPDATER=1",
+		"IS_SANDBOX=1", // root may skip permission prompts in here
+	}, more...)
+}
+
+// command runs a program in the repository to its end and returns its stdout.
+func (w *world) command(name string, args ...string) string {
+	w.t.Helper()
+	ctx, cancel := context.WithTimeout(w.t.Context(), patience)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Dir = w.repo
+	cmd.Env = []string{"HOME=" + w.home, "PATH=" + os.Getenv("PATH"), "GIT_CONFIG_NOSYSTEM=1"}
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		w.t.Fatalf("%s %s: %v\n%s%s", filepath.Base(name), strings.Join(args, " "), err, out, stderr.Bytes())
+	}
+	return string(out)
+}
+
+// session is one process of the agent.
+type session struct {
+	w      *world
+	thread string
+	cmd    *exec.Cmd
+	stdout bytes.Buffer
+	stderr bytes.Buffer
+}
+
+// begin starts the agent on a prompt, in a new conversation.
+func (w *world) begin(prompt string) *session {
+	thread := uuid.NewString()
+	return w.start(thread, "--session-id", thread, prompt)
+}
+
+// resume starts the agent on a prompt, in a conversation that has ended.
+func (w *world) resume(thread, prompt string) *session {
+	return w.start(thread, "--resume", thread, prompt)
+}
+
+func (w *world) start(thread string, args ...string) *session {
+	w.t.Helper()
+	s := &session{w: w, thread: thread}
+	args = append([]string{"--print", "--permission-mode", "bypassPermissions", "--model", "claude-opus-4-8"}, args...)
+	s.cmd = exec.CommandContext(w.t.Context(), w.agent, args...)
+	s.cmd.Dir, s.cmd.Env = w.repo, w.environ()
+	s.cmd.Stdout, s.cmd.Stderr = &s.stdout, &s.stderr
+	s.cmd.WaitDelay = 5 * time.Second // a tool that outlives the agent may hold its output open
+	if err := s.cmd.Start(); err != nil {
+		w.t.Fatal(err)
+	}
+	return s
+}
+
+// wait waits for the agent to end and returns what it printed and its exit code.
+func (s *session) wait() (string, int) {
+	s.w.t.Helper()
+	watchdog := time.AfterFunc(patience, func() { _ = s.cmd.Process.Kill() })
+	_ = s.cmd.Wait() // the exit code says it
+	if !watchdog.Stop() {
+		s.w.t.Errorf("the agent did not end within %v", patience)
+	}
+	fmt.Fprintf(&s.w.output, "== %s: %v\n%s%s\n", s.thread, s.cmd.ProcessState, s.stdout.Bytes(), s.stderr.Bytes())
+	return s.stdout.String(), s.cmd.ProcessState.ExitCode()
+}
+
+// inTool waits until the agent runs its tool: the hook before it has been heard.
+func (s *session) inTool() {
+	s.w.t.Helper()
+	s.w.until("the agent runs a tool", func() bool {
+		journals, _ := filepath.Glob(filepath.Join(s.w.home, ".local/state/tracesmith/v1/sessions/*/*/journal*.jsonl"))
+		for _, path := range journals {
+			text, _ := os.ReadFile(path)
+			if bytes.Contains(text, []byte(`"PreToolUse"`)) && bytes.Contains(text, []byte(s.thread)) {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+// until polls for a condition, for as long as patience lasts.
+func (w *world) until(what string, holds func() bool) {
+	w.t.Helper()
+	for deadline := time.Now().Add(patience); !holds(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			w.t.Fatalf("waited %v for: %s", patience, what)
+		}
+	}
+}
+
+// settle waits until every drainer has ended by itself: nothing stays behind,
+// and what has arrived by then is all that will.
+func (w *world) settle() {
+	w.t.Helper()
+	w.until("the drainers end by themselves", func() bool { return !running(binary, w.home) })
+}
+
+// running reports whether a process of the program works for this home. It is
+// known on Linux only; elsewhere the removal of the home has to do.
+func running(program, home string) bool {
+	links, _ := filepath.Glob("/proc/[0-9]*/exe")
+	for _, link := range links {
+		if target, err := os.Readlink(link); err != nil || target != program {
+			continue
+		}
+		env, _ := os.ReadFile(filepath.Join(filepath.Dir(link), "environ"))
+		if bytes.Contains(env, []byte("HOME="+home+"\x00")) {
+			return true
+		}
+	}
+	return false
+}
+
+// leave keeps what a failed test needs to be understood.
+func (w *world) leave() {
+	if !w.t.Failed() {
+		return
+	}
+	dir, err := filepath.Abs(filepath.Join("logs", w.t.Name()))
+	if err == nil {
+		err = os.RemoveAll(dir)
+	}
+	if err == nil {
+		err = os.CopyFS(filepath.Join(dir, "home"), os.DirFS(w.home))
+	}
+	if err != nil {
+		w.t.Log("the home folder was not kept whole:", err)
+	}
+	for name, value := range map[string]any{
+		"runs.json": w.server.Memory().Runs(), "ingest.json": w.server.Stats(), "requests.json": w.model.Requests(),
+	} {
+		text, _ := json.MarshalIndent(value, "", "  ")
+		w.write(filepath.Join(dir, name), string(text))
+	}
+	w.write(filepath.Join(dir, "agent.txt"), w.output.String())
+	w.t.Log("kept:", dir)
+}
+
+func (w *world) write(path, text string) {
+	w.t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		w.t.Error(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		w.t.Error(err)
+	}
+}
