@@ -60,7 +60,7 @@ func TestInfoIsHitOnlyByName(t *testing.T) {
 }
 
 func TestACutConnectionStoresOnlyWhatItSays(t *testing.T) {
-	big := form(post(rootID, rootRun), part{name: "post." + rootID + ".inputs", body: `{"a":"` + strings.Repeat("a", 4<<20) + `"}`})
+	big := form(post(rootID, rootRun), part{name: "post." + rootID + ".inputs", body: `{"a":"` + strings.Repeat("a", 256<<10) + `"}`})
 	for kind, stored := range map[ingest.FaultKind]int{ingest.FaultReset: 0, ingest.FaultLost: 1, ingest.FaultHang: 0} {
 		t.Run(string(kind), func(t *testing.T) {
 			s := start(t, ingest.Config{Faults: []ingest.Fault{{Kind: kind, Delay: time.Millisecond}}})

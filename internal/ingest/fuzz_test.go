@@ -28,6 +28,9 @@ func sound(t *testing.T, b *batch, err error) {
 		if !isUUID(w.ID) || !isUUID(w.TraceID) {
 			t.Fatalf("ids %q %q", w.ID, w.TraceID)
 		}
+		if _, _, err := w.Times(); err != nil && w.StartTime != "" {
+			t.Fatal(err)
+		}
 		if _, err := runtypes.Marshal(w); err != nil {
 			t.Fatal(err)
 		}

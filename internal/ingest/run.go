@@ -138,6 +138,9 @@ func (o object) text(key string) (string, error) {
 	return s, err
 }
 
+// maxMillis is the year 10000, which no layout can write.
+const maxMillis = 253_402_300_800_000
+
 // parseTime reads RFC 3339 with a zone, or a number of milliseconds since 1970,
 // which LangSmith's JavaScript client sends.
 func parseTime(raw json.RawMessage) (time.Time, error) {
@@ -145,6 +148,9 @@ func parseTime(raw json.RawMessage) (time.Time, error) {
 		ms, err := strconv.ParseFloat(string(bytes.TrimSpace(raw)), 64)
 		if err != nil {
 			return time.Time{}, err
+		}
+		if ms < 0 || ms >= maxMillis {
+			return time.Time{}, errors.New("out of range")
 		}
 		return time.UnixMicro(int64(ms * 1000)).UTC(), nil
 	}
