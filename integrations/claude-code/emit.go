@@ -30,7 +30,10 @@ func (r *reducer) root(t *turn, th *thread) *runtypes.Run {
 	})
 	root.Metadata = map[string]any{}
 	if t.Origin == "task_notification" {
-		root.Metadata["turn_origin"] = t.Origin
+		root.Metadata[metaOrigin] = t.Origin
+	}
+	if s := surface(t.Surface); s != "" {
+		root.Metadata[metaSurface] = s
 	}
 	prompt := runtypes.Message{Role: "user", Content: t.Text}
 	if len(th.entries) > 0 && th.entries[0].user != nil && t.located() {
@@ -70,6 +73,7 @@ func (r *reducer) emit(t *turn, th *thread, root *runtypes.Run, hard, over bool,
 			ops = append(ops, runtypes.Op{Verb: runtypes.Post, Run: run})
 		}
 	}
+	ops = append(ops, r.compactions(f, &t.Compacted)...)
 	for _, reply := range th.order {
 		for _, b := range reply.blocks {
 			if b.Type != "tool_use" || t.has(b.ID) || !r.toolFinal(f, b.ID) {
@@ -134,7 +138,7 @@ func (r *reducer) llm(f *family, reply *reply) *runtypes.Run {
 	run.Outputs = runtypes.Messages(reply.message())
 	run.Usage = reply.usage.tokens()
 	if reply.stop != "" {
-		run.Metadata["stop_reason"] = reply.stop
+		run.Metadata[metaStopReason] = reply.stop
 	}
 	return runtypes.Finish(run, reply.end)
 }
@@ -173,8 +177,12 @@ func (r *reducer) tool(f *family, reply *reply, call block) *runtypes.Run {
 		start = reply.start
 	}
 	run := runtypes.Tool(f.parent, r.id(f.start, f.prompt, "tool", call.ID), start, call.Name)
-	run.Metadata = map[string]any{"tool_call_id": call.ID}
+	run.Metadata = map[string]any{metaCallID: call.ID}
 	run.Inputs = call.Input
+	r.facts(run, call, res, timing)
+	if first := f.thread.failedBefore(call); first != "" {
+		run.Metadata[metaRetryOf] = first
+	}
 	if call.Name == "Skill" {
 		run.Tool.Skill = skillOf(call.Input)
 	}
@@ -250,7 +258,7 @@ func (r *reducer) hookOnly(t *turn, e integrations.Event, d *data) []runtypes.Op
 		start = timing.Pre
 	}
 	run := runtypes.Tool(root, r.id(root.Start, t.Prompt, "tool", d.ToolID), start, d.Tool)
-	run.Metadata = map[string]any{"tool_call_id": d.ToolID}
+	run.Metadata = map[string]any{metaCallID: d.ToolID}
 	run.Inputs = d.Input
 	if e.Kind == "PostToolUseFailure" {
 		run.Error = d.Text

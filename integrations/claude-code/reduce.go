@@ -24,12 +24,12 @@ type reducer struct {
 	From       int64              `json:"from,omitempty"`      // where to look for the next turn's prompt
 	Ended      bool               `json:"ended,omitempty"`
 	Model      string             `json:"model,omitempty"`
-	Surface    string             `json:"surface,omitempty"`
-	Turns      []*turn            `json:"turns,omitempty"`   // open ones, oldest first
-	Closed     []string           `json:"closed,omitempty"`  // prompts of the last turns that were closed
-	Tools      map[string]*timing `json:"tools,omitempty"`   // by tool_use id, until its run is emitted
-	Agents     map[string]*agent  `json:"agents,omitempty"`  // subagents not yet emitted
-	Anchors    map[string]*anchor `json:"anchors,omitempty"` // runs that subagents may hang under
+	Turns      []*turn            `json:"turns,omitempty"`      // open ones, oldest first
+	Closed     []string           `json:"closed,omitempty"`     // prompts of the last turns that were closed
+	Tools      map[string]*timing `json:"tools,omitempty"`      // by tool_use id, until its run is emitted
+	Agents     map[string]*agent  `json:"agents,omitempty"`     // subagents not yet emitted
+	Compacting *compaction        `json:"compacting,omitempty"` // one the user asked for
+	Anchors    map[string]*anchor `json:"anchors,omitempty"`    // runs that subagents may hang under
 	AnchorAge  []string           `json:"anchor_age,omitempty"`
 
 	threads map[string]*thread
@@ -70,12 +70,14 @@ func (r *reducer) Apply(src integrations.Source, e integrations.Event) ([]runtyp
 			t.Idle = t.Idle || r.waits(t)
 		}
 		r.releaseAgents(r.Ended)
+		r.Compacting.release()
 		return r.advance(src, true)
 	case integrations.Dead:
 		for _, t := range r.Turns {
 			t.Dead = true
 		}
 		r.releaseAgents(true)
+		r.Compacting.release()
 		ops, err := r.advance(src, true)
 		r.Ended = true
 		return ops, err
@@ -90,9 +92,7 @@ func (r *reducer) Apply(src integrations.Source, e integrations.Event) ([]runtyp
 	if d.Transcript != "" {
 		r.Transcript = d.Transcript
 	}
-	if d.Entrypoint != "" {
-		r.Surface = d.Entrypoint
-	}
+	r.heardCompaction(e, &d)
 	var ops []runtypes.Op
 	if d.Agent != "" && d.AgentType+d.Tool != "" {
 		r.heardAgent(e, &d)
@@ -111,6 +111,10 @@ func (r *reducer) Status() integrations.Status {
 	}
 	for _, a := range r.Agents {
 		s.Waiting = s.Waiting || a.Stopped || r.Ended
+	}
+	if r.Compacting != nil {
+		s.Open++
+		s.Waiting = s.Waiting || !r.Compacting.Post.IsZero() || r.Ended
 	}
 	if s.Open > 0 && r.Transcript != "" {
 		s.Watch = append(s.Watch, r.Transcript)
@@ -161,6 +165,7 @@ func (r *reducer) heard(e integrations.Event, d *data) []runtypes.Op {
 		return nil
 	}
 	t.Active = e.At
+	t.moved(e.Head.SHA)
 	switch e.Kind {
 	case "UserPromptSubmit":
 		if t.At.IsZero() {
@@ -303,8 +308,12 @@ func (r *reducer) advance(src integrations.Source, hard bool) ([]runtypes.Op, er
 		open = append(open, t)
 	}
 	r.Turns = open
-	more, err := r.advanceAgents(src)
-	return append(ops, more...), errors.Join(append(errs, err)...)
+	for _, each := range []func(integrations.Source) ([]runtypes.Op, error){r.advanceAgents, r.advanceCompaction} {
+		more, err := each(src)
+		ops = append(ops, more...)
+		errs = append(errs, err)
+	}
+	return ops, errors.Join(errs...)
 }
 
 // advanceTurn posts the turn's root, then what is final below it, and closes it
@@ -333,6 +342,7 @@ func (r *reducer) advanceTurn(src integrations.Source, t *turn, hard bool) (ops 
 	}
 	ops = append(ops, r.emit(t, th, root, hard, over, end)...)
 	if over {
+		t.conclude(root, th)
 		ops = append(ops, runtypes.Op{Verb: runtypes.Patch, Run: t.finish(root, th, end)})
 	}
 	return ops, over, nil
@@ -389,7 +399,7 @@ func (r *reducer) locatedAt(t *turn, l *line, at int64, earlier int) {
 	}
 	r.number(t)
 	t.Line, t.Start = at, l.Timestamp
-	t.Version, t.Origin = l.Version, l.TurnOrigin
+	t.Version, t.Origin, t.Surface = l.Version, l.TurnOrigin, l.Entrypoint
 	if l.PermissionMode != "" {
 		t.Mode = l.PermissionMode
 	}
@@ -443,10 +453,7 @@ func (r *reducer) forget(t *turn) {
 		r.Closed = r.Closed[len(r.Closed)-maxClosed:]
 	}
 	if t.located() {
-		r.From = t.Line + 1
-		if th := r.threads["turn "+t.Prompt]; th != nil && th.over {
-			r.From = th.nextAt
-		}
+		r.From = t.Line + 1 // not further: a compaction may stand before the next prompt
 	}
 	delete(r.threads, "turn "+t.Prompt)
 	for id, tool := range r.Tools {

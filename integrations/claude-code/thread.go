@@ -30,9 +30,7 @@ type thread struct {
 	closed    bool  // a line that only a finished turn has
 	last      time.Time
 	version   string
-	nextTurn  *line // the prompt that follows, when over
-	nextAt    int64
-	compacts  []*line
+	compacts  []compacted
 }
 
 // entry is one thing of the conversation, in file order: exactly one field is set.
@@ -104,7 +102,7 @@ func (t *thread) grow(src integrations.Source, path, prompt string) error {
 		l, ok := parseLine(raw.Data)
 		if ok {
 			if prompt != "" && l.startsTurn() && l.PromptID != prompt {
-				t.over, t.nextTurn, t.nextAt = true, &l, raw.Offset
+				t.over = true
 				t.settle()
 				return nil
 			}
@@ -202,6 +200,9 @@ func (t *thread) previous() time.Time {
 
 func (t *thread) addUser(l *line) {
 	if l.IsCompactSummary {
+		if n := len(t.compacts); n > 0 && t.compacts[n-1].summary == nil {
+			t.compacts[n-1].summary = l
+		}
 		return
 	}
 	blocks := l.Message.blocks()
@@ -230,7 +231,7 @@ func (t *thread) addUser(l *line) {
 	case l.IsMeta && l.RowSource == "hook":
 		t.feedback = true
 		t.entries = append(t.entries, entry{user: l})
-	case len(blocks) > 0 && blocks[0].Type == "text" && isLocalCommand(blocks[0].Text):
+	case !l.startsTurn() && len(blocks) > 0 && blocks[0].Type == "text" && isLocalCommand(blocks[0].Text):
 	default:
 		t.entries = append(t.entries, entry{user: l})
 	}
@@ -265,7 +266,7 @@ func (t *thread) addSystem(l *line) {
 			t.closed = true
 		}
 	case "compact_boundary":
-		t.compacts = append(t.compacts, l)
+		t.compacts = append(t.compacts, compacted{boundary: l})
 	}
 }
 
@@ -282,6 +283,24 @@ func (t *thread) settle() {
 			res.final = true
 		}
 	}
+}
+
+// failedBefore is the last failed call in the thread that a call repeats, name and
+// input alike; "" if there is none.
+func (t *thread) failedBefore(call block) string {
+	found := ""
+	for _, reply := range t.order {
+		for _, b := range reply.blocks {
+			if b.ID == call.ID {
+				return found
+			}
+			if res := t.results[b.ID]; b.Type == "tool_use" && b.Name == call.Name && res != nil && res.isError &&
+				hashJSON(b.Input) == hashJSON(call.Input) {
+				found = b.ID
+			}
+		}
+	}
+	return found
 }
 
 // lastReply is the last model message of the thread.

@@ -1,6 +1,7 @@
 package claudecode
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -24,10 +25,13 @@ type turn struct {
 	Start   time.Time `json:"start,omitzero"`
 	Version string    `json:"version,omitempty"`
 	Origin  string    `json:"origin,omitempty"`
+	Surface string    `json:"surface,omitempty"`
+	Heads   []string  `json:"heads,omitempty"` // commits that HEAD moved to since the turn began
 
-	Posted  bool     `json:"posted,omitempty"`
-	Replies int      `json:"replies,omitempty"` // model messages emitted, in order
-	Done    []string `json:"done,omitempty"`    // tool calls emitted, by short name
+	Posted    bool     `json:"posted,omitempty"`
+	Replies   int      `json:"replies,omitempty"`   // model messages emitted, in order
+	Compacted int      `json:"compacted,omitempty"` // compactions emitted
+	Done      []string `json:"done,omitempty"`      // tool calls emitted, by short name
 
 	Active     time.Time `json:"active,omitzero"` // the last hook heard of it
 	Stops      int       `json:"stops,omitempty"`
@@ -61,6 +65,14 @@ func (t *turn) place(e integrations.Event, d *data) {
 	if d.Mode != "" {
 		t.Mode = d.Mode
 	}
+}
+
+// moved notes that HEAD stands elsewhere than when the turn began.
+func (t *turn) moved(sha string) {
+	if sha == "" || sha == t.SHA || t.SHA == "" || slices.Contains(t.Heads, sha) || len(t.Heads) >= 32 {
+		return
+	}
+	t.Heads = append(t.Heads, sha)
 }
 
 // short names a tool call in the checkpoint: ids are long and a turn has many.
