@@ -83,20 +83,22 @@ func (s *Session) encode(e Entry) ([]byte, error) {
 	return append(line, '\n'), nil
 }
 
-// lockAppend takes the append lock. A session that was removed while we waited
-// leaves us with the lock of a file that is gone: then it is taken again.
+// lockAppend takes the append lock. A session that is removed meanwhile leaves us
+// without its directory, or with the lock of a file that is gone: then it is made
+// and taken again.
 func (s *Session) lockAppend(wait time.Duration) (*Lock, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), wait)
 	defer cancel()
 	for {
 		lock, err := acquire(ctx, s.path(appendLock))
-		if err != nil {
+		switch {
+		case err == nil && lock.current():
+			return lock, nil
+		case err == nil:
+			lock.Unlock()
+		case !missing(err) || ctx.Err() != nil:
 			return nil, err
 		}
-		if lock.current() {
-			return lock, nil
-		}
-		lock.Unlock()
 		if err := s.prepare(); err != nil {
 			return nil, err
 		}
@@ -109,8 +111,11 @@ func (s *Session) appendAlone(line []byte) error {
 	if err != nil {
 		return fmt.Errorf("journal: private file: %w", err)
 	}
-	name := "journal." + strconv.Itoa(os.Getpid()) + "-" + id.String()[:8] + ".jsonl"
-	return appendLine(s.path(name), line)
+	path := s.path("journal." + strconv.Itoa(os.Getpid()) + "-" + id.String()[:8] + ".jsonl")
+	if err = appendLine(path, line); missing(err) && s.prepare() == nil {
+		return appendLine(path, line) // the session was removed meanwhile
+	}
+	return err
 }
 
 // appendLine adds a line to a file in one write. If a writer was killed halfway

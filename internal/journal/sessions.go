@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -101,7 +102,9 @@ var ErrBehind = errors.New("journal: session has grown")
 // gives the lock up with this call. What hooks wrote since is ErrBehind, and the
 // session stays.
 func (s *Session) Remove(drain *Lock, seen Positions, now time.Time) error {
-	writing, err := s.lockAppend(lockWait)
+	ctx, cancel := context.WithTimeout(context.Background(), lockWait)
+	defer cancel()
+	writing, err := acquire(ctx, s.path(appendLock))
 	if err != nil {
 		drain.Unlock()
 		return err

@@ -1,0 +1,279 @@
+package journal
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+func TestACheckpointIsReplacedInOneStep(t *testing.T) {
+	s := open(t).Session("toy", "s")
+	add(t, s, "one")
+	want := Checkpoint{Positions: Positions{journalName: 5}, Reducer: json.RawMessage(`{"n":12345678901234567890}`), Status: Status{Open: 1, Watch: []string{"/t"}}}
+	if err := s.Commit("store", want); err != nil {
+		t.Fatal(err)
+	}
+	got, err := s.Checkpoint("store")
+	if err != nil || got.Positions[journalName] != 5 || string(got.Reducer) != string(want.Reducer) || got.Status.Open != 1 {
+		t.Errorf("got %+v, %v", got, err)
+	}
+	if other, err := s.Checkpoint("langsmith"); err != nil || other.Positions != nil {
+		t.Errorf("another destination has %+v, %v", other, err)
+	}
+}
+
+func TestAnUnknownVersionIsLeftAlone(t *testing.T) {
+	state := open(t)
+	s := state.Session("toy", "s")
+	add(t, s, "one")
+	const newer = `{"version":2,"positions":"another shape"}`
+	if err := os.WriteFile(s.checkpointPath("store"), []byte(newer), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Checkpoint("store"); !errors.Is(err, ErrVersion) {
+		t.Errorf("got %v, want ErrVersion", err)
+	}
+	lock, err := s.TryDrain()
+	if err != nil {
+		t.Fatal(err)
+	}
+	sizes, _ := s.Sizes()
+	if err := s.Remove(lock, sizes, time.Now()); !errors.Is(err, ErrVersion) {
+		t.Errorf("removed: %v", err)
+	}
+	if raw, _ := os.ReadFile(s.checkpointPath("store")); string(raw) != newer {
+		t.Errorf("it was changed: %s", raw)
+	}
+	_ = os.Mkdir(strings.TrimSuffix(state.Dir(), "v1")+"v2", 0o700)
+	equal(t, state.OtherVersions(), "v2")
+}
+
+func TestAGarbledCheckpointCountsAsNone(t *testing.T) {
+	s := open(t).Session("toy", "s")
+	add(t, s, "one")
+	for _, text := range []string{"", "{", `{"version":1,"positions":7}`, "null\x00"} {
+		if err := os.WriteFile(s.checkpointPath("store"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if c, err := s.Checkpoint("store"); err != nil || c.Positions != nil {
+			t.Errorf("%q: %+v, %v", text, c, err)
+		}
+	}
+}
+
+func TestARemovedSessionGoesOnFromItsTombstone(t *testing.T) {
+	state := open(t)
+	s := state.Session("toy", "s")
+	add(t, s, "one")
+	sizes, _ := s.Sizes()
+	if err := s.Commit("store", Checkpoint{Session: "s", Positions: sizes, Reducer: json.RawMessage(`{"turns":3}`)}); err != nil {
+		t.Fatal(err)
+	}
+	lock, err := s.TryDrain()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Remove(lock, sizes, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Lstat(s.Dir()); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the directory is still there: %v", err)
+	}
+	if sessions, err := state.Sessions(); err != nil || len(sessions) != 0 {
+		t.Errorf("sessions %v, %v", sessions, err)
+	}
+	add(t, s, "resumed")
+	c, err := s.Checkpoint("store")
+	if err != nil || string(c.Reducer) != `{"turns":3}` || len(c.Positions) != 0 {
+		t.Errorf("checkpoint after a resume: %+v, %v", c, err)
+	}
+	equal(t, read(t, s, Positions{}), "resumed")
+}
+
+func TestASessionThatGrewIsNotRemoved(t *testing.T) {
+	s := open(t).Session("toy", "s")
+	add(t, s, "one")
+	sizes, _ := s.Sizes()
+	add(t, s, "two")
+	lock, _ := s.TryDrain()
+	if err := s.Remove(lock, sizes, time.Now()); !errors.Is(err, ErrBehind) {
+		t.Errorf("got %v, want ErrBehind", err)
+	}
+	equal(t, read(t, s, Positions{}), "one", "two")
+	if lock, err := s.TryDrain(); err != nil {
+		t.Errorf("the lock was kept: %v", err)
+	} else {
+		lock.Unlock()
+	}
+}
+
+func TestAHookThatWaitedWhileItsSessionWasRemovedWritesToTheNewOne(t *testing.T) {
+	for range 20 {
+		s := open(t).Session("toy", "s")
+		add(t, s, "one")
+		sizes, _ := s.Sizes()
+		_ = s.Commit("store", Checkpoint{Positions: sizes})
+		lock, err := s.TryDrain()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var hooks sync.WaitGroup
+		for range 4 {
+			hooks.Go(func() { _ = s.Append(Entry{Event: "late"}) })
+		}
+		removal := s.Remove(lock, sizes, time.Now())
+		hooks.Wait()
+		late := 0
+		for _, event := range read(t, s, Positions{}) {
+			if event == "late" {
+				late++
+			}
+		}
+		if late != 4 {
+			t.Fatalf("%d of 4 late entries survived a removal (%v)", late, removal)
+		}
+	}
+}
+
+func TestTheDrainLockIsHeldByOneAtATime(t *testing.T) {
+	s := open(t).Session("toy", "s")
+	if _, err := s.TryDrain(); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("lock of no session: %v", err)
+	}
+	add(t, s, "one")
+	lock, err := s.TryDrain()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.TryDrain(); !errors.Is(err, ErrLocked) {
+		t.Errorf("second lock: %v", err)
+	}
+	lock.Unlock()
+	lock, err = s.LockDrain(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	lock.Unlock()
+}
+
+func TestDropsAddUpByReason(t *testing.T) {
+	state := open(t)
+	if sums, err := state.Drops(); err != nil || len(sums) != 0 {
+		t.Errorf("none yet: %v, %v", sums, err)
+	}
+	for _, reason := range []string{DropFull, DropBadInput, DropFull} {
+		if err := state.Drop(reason, 2); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f, _ := os.OpenFile(state.path("dropped.jsonl"), os.O_APPEND|os.O_WRONLY, 0)
+	_, _ = f.WriteString("garbage\n{\"reason\":\"x\",\"cou")
+	f.Close()
+	_ = state.Drop(DropBadInput, 1)
+	sums, err := state.Drops()
+	if err != nil || sums[DropFull] != 4 || sums[DropBadInput] != 3 {
+		t.Errorf("got %v, %v", sums, err)
+	}
+}
+
+func TestDestinationRecordsAreChangedOneAtATime(t *testing.T) {
+	state := open(t)
+	var writers sync.WaitGroup
+	for range 20 {
+		writers.Go(func() {
+			if _, err := state.UpdateDestination("langsmith", func(d *Destination) { d.Failures++ }); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	writers.Wait()
+	if d, err := state.Destination("langsmith"); err != nil || d.Failures != 20 {
+		t.Errorf("got %+v, %v, want 20 failures", d, err)
+	}
+	if _, err := state.UpdateDestination("../x", func(*Destination) {}); err == nil {
+		t.Error("a path was taken for an id")
+	}
+}
+
+func TestADrainerIsWorthWakingUnlessAllDestinationsRest(t *testing.T) {
+	state := open(t)
+	now := time.Now()
+	f := func(want bool) {
+		t.Helper()
+		if got := state.Resting(now); got != want {
+			t.Errorf("resting: %v, want %v", got, want)
+		}
+	}
+	set := func(id string, until time.Time) {
+		_, _ = state.UpdateDestination(id, func(d *Destination) { d.NotBefore = until })
+	}
+	f(false)
+	set("langsmith", now.Add(time.Minute))
+	f(true)
+	_, _ = state.UpdateDestination("store", func(d *Destination) { d.Name = "store" })
+	f(false)
+	set("store", now.Add(time.Second))
+	f(true)
+	set("langsmith", now)
+	f(false)
+}
+
+func TestDeadRunsAreKeptOnceAndBounded(t *testing.T) {
+	state := open(t)
+	for i, want := range []bool{true, false} {
+		fresh, err := state.KeepDead("langsmith", "run-post", []byte("{}"))
+		if err != nil || fresh != want {
+			t.Errorf("time %d: fresh %v, %v", i, fresh, err)
+		}
+	}
+	if n, err := state.CountDead("langsmith"); n != 1 || err != nil {
+		t.Errorf("%d kept, %v", n, err)
+	}
+}
+
+func TestTheLogIsBounded(t *testing.T) {
+	state := open(t)
+	for range 2 {
+		log, file, err := state.Log()
+		if err != nil {
+			t.Fatal(err)
+		}
+		log.Info("hello")
+		file.Close()
+		if err := os.Truncate(state.path("log", "tracesmith.jsonl"), maxLog+1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, file, err := state.Log()
+	if err != nil {
+		t.Fatal(err)
+	}
+	file.Close()
+	if info, err := os.Stat(state.path("log", "tracesmith.jsonl")); err != nil || info.Size() != 0 {
+		t.Errorf("the log was not turned over: %v, %v", info.Size(), err)
+	}
+}
+
+func TestAFullOrClosedStateIsAnErrorNotAPanic(t *testing.T) {
+	if os.Geteuid() == 0 {
+		// Root writes anywhere: put a file where a directory must be.
+		state := open(t)
+		_ = os.WriteFile(state.path("sessions"), nil, 0o600)
+		if err := state.Session("toy", "s").Append(Entry{Event: "x"}); err == nil {
+			t.Error("appended below a file")
+		}
+		return
+	}
+	state := open(t)
+	if err := os.Chmod(state.Dir(), 0o500); err != nil {
+		t.Fatal(err)
+	}
+	if err := state.Writable(); err == nil {
+		t.Error("a closed directory counts as writable")
+	}
+}
