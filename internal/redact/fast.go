@@ -1,22 +1,21 @@
 package redact
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
+	"slices"
 )
 
 // Fast replaces prefix-shaped tokens in the strings of a JSON document. What is
 // around them stays as it is, byte for byte; a document without any is returned
 // itself. It does not decode: a token that the document spells with escapes is
-// left to the full pass.
+// left to the full pass. A string that is not closed is an error.
 func Fast(doc []byte) (out []byte, err error) {
 	defer recoverInto(&out, &err)
 	x := fastIndex()
 	done := 0 // what of doc is in out
 	var spans []span
 	for at := 0; ; {
-		from, to, _, err := literal(doc, at)
+		from, to, escaped, err := literal(doc, at)
 		if err != nil {
 			return nil, fmt.Errorf("redact: %w", err)
 		}
@@ -27,20 +26,31 @@ func Fast(doc []byte) (out []byte, err error) {
 		if to-from < minValue {
 			continue
 		}
-		if spans = x.scan(doc[from:to], spans[:0]); len(spans) > 0 {
+		text := doc[from:to]
+		spans = x.scan(text, spans[:0])
+		if escaped {
+			spans = slices.DeleteFunc(spans, func(s span) bool { return inEscape(text, s.from) })
+		}
+		if len(spans) > 0 {
 			out = append(out, doc[done:from]...)
-			out = replace(out, doc[from:to], spans)
+			out = replace(out, text, spans)
 			done = to
 		}
 	}
 	if done == 0 {
 		return doc, nil
 	}
-	out = append(out, doc[done:]...)
-	if !json.Valid(out) {
-		return nil, errors.New("redact: not valid JSON")
+	return append(out, doc[done:]...), nil
+}
+
+// inEscape reports whether text[at] is the letter of an escape sequence: the npm_
+// in \npm_ is a line end and pm_.
+func inEscape(text []byte, at int) bool {
+	slashes := 0
+	for at > slashes && text[at-slashes-1] == '\\' {
+		slashes++
 	}
-	return out, nil
+	return slashes%2 == 1
 }
 
 // recoverInto turns a panic into an error, and lets nothing out beside it.

