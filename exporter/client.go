@@ -3,10 +3,10 @@ package exporter
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"sync"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/tracesmith/tracesmith/runtypes"
@@ -156,16 +156,23 @@ func (c *Client) drop(ops []runtypes.Op, why *DropError) {
 	if len(ops) == 0 {
 		return
 	}
-	c.stats.dropped(len(ops), why)
-	attrs := []any{"ops", len(ops), "reason", string(why.Reason), "error", why.Err}
-	if run := ops[0].Run; run != nil {
-		attrs = append(attrs, slog.String("first", run.ID.String()))
+	total, warn := c.stats.dropped(len(ops), why, c.now())
+	if warn {
+		c.cfg.Logger.Warn("ops dropped", "ops", len(ops), "reason", why.Reason, "total", total,
+			"first", runID(ops[0]), "error", why.Err)
 	}
-	c.cfg.Logger.Warn("ops dropped", attrs...)
 	if c.cfg.OnDrop == nil {
 		return
 	}
 	if err := guard(func() error { c.cfg.OnDrop(ops, why); return nil }); err != nil {
 		c.cfg.Logger.Error("OnDrop", "error", err)
 	}
+}
+
+// runID names an op's run, for logs.
+func runID(op runtypes.Op) uuid.UUID {
+	if op.Run == nil {
+		return uuid.Nil
+	}
+	return op.Run.ID
 }

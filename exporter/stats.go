@@ -3,7 +3,12 @@ package exporter
 import (
 	"maps"
 	"sync"
+	"time"
 )
+
+// quietTime is how long a reason for drops that was warned of is not warned of
+// again: a full queue drops thousands of ops a second.
+const quietTime = time.Minute
 
 // Stats counts what an exporter has done. Ops are those handed in, before a post
 // and its patch were merged.
@@ -23,8 +28,9 @@ type Stats struct {
 
 // counters is a Stats that many goroutines write.
 type counters struct {
-	mu sync.Mutex
-	s  Stats
+	mu     sync.Mutex
+	s      Stats
+	warned map[Reason]time.Time
 }
 
 func (c *counters) snapshot() Stats {
@@ -44,14 +50,21 @@ func (c *counters) delivered(ops int) {
 	c.s.Delivered += int64(ops)
 }
 
-func (c *counters) dropped(ops int, why *DropError) {
+// dropped returns the drops for that reason so far, and whether it is time to
+// warn of them.
+func (c *counters) dropped(ops int, why *DropError, now time.Time) (total int64, warn bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.s.Dropped == nil {
-		c.s.Dropped = map[Reason]int64{}
+		c.s.Dropped, c.warned = map[Reason]int64{}, map[Reason]time.Time{}
 	}
 	c.s.Dropped[why.Reason] += int64(ops)
 	c.s.LastError = why.Error()
+	last, before := c.warned[why.Reason]
+	if warn = !before || now.Sub(last) >= quietTime; warn {
+		c.warned[why.Reason] = now
+	}
+	return c.s.Dropped[why.Reason], warn
 }
 
 func (c *counters) shortened() {
