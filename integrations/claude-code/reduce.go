@@ -168,7 +168,7 @@ func (r *reducer) heard(e integrations.Event, d *data) []runtypes.Op {
 	t.moved(e.Head.SHA)
 	switch e.Kind {
 	case "UserPromptSubmit":
-		if t.At.IsZero() {
+		if t.First.Equal(e.At) { // else it joined the running turn, whose own event may have been lost
 			t.begin(e, d)
 		}
 		return nil
