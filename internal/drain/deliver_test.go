@@ -1,0 +1,461 @@
+package drain
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/tracesmith/tracesmith/exporter"
+	"github.com/tracesmith/tracesmith/internal/journal"
+	"github.com/tracesmith/tracesmith/runtypes"
+)
+
+func TestATurnArrivesAtEveryDestination(t *testing.T) {
+	b := newBench(t)
+	other := newServer()
+	b.cfg.Destinations = append(b.cfg.Destinations, other.destination("two"))
+	b.hook("start", toyData{Prompt: "hi"})
+	b.hook("tool", toyData{Tool: "bash"})
+	b.mustDrain()
+	b.want("Toy Turn (open), bash")
+	b.hook("stop", toyData{})
+	b.mustDrain()
+	b.want("Toy Turn, bash")
+	if !slices.Equal(other.state(), b.server.state()) {
+		t.Errorf("the destinations differ: %v, %v", other.state(), b.server.state())
+	}
+	if want := "[post Toy Turn post bash patch Toy Turn]"; fmt.Sprint(b.server.order) != want {
+		t.Errorf("writes %v, want %s", b.server.order, want)
+	}
+	b.mustDrain()
+	if b.server.again+len(b.server.sizes) != 2 {
+		t.Errorf("something was sent again: %v", b.server.sizes)
+	}
+}
+
+// story is a session's hooks with two turns and an interrupted one between.
+func story(b *bench) []func() {
+	at := func(event string, minute int, data toyData) func() {
+		return func() { b.hookAt(b.s, event, began.Add(time.Duration(minute)*time.Minute), data) }
+	}
+	return []func(){
+		at("start", 0, toyData{Prompt: "first"}), at("tool", 0, toyData{Tool: "a"}), at("tool", 0, toyData{Tool: "b"}),
+		at("stop", 1, toyData{}), at("unknown", 1, toyData{}), at("start", 2, toyData{Prompt: "second"}), at("tool", 2, toyData{Tool: "c"}),
+		at("start", 3, toyData{Prompt: "third"}), at("tool", 3, toyData{Tool: "d"}), at("stop", 4, toyData{}), at("end", 5, toyData{}),
+	}
+}
+
+// whole is what a server holds of the story when nothing goes wrong.
+func whole(t *testing.T) []string {
+	t.Helper()
+	b := newBench(t)
+	for _, hook := range story(b) {
+		hook()
+	}
+	b.mustDrain()
+	b.want("Toy Turn, b, a, Toy Turn (Interrupted by another prompt), c, Toy Turn, d")
+	return b.server.state()
+}
+
+func TestWhereverADrainerIsCutTheRunsAreTheSame(t *testing.T) {
+	want := whole(t)
+	for cut := range len(story(newBench(t))) {
+		for _, settled := range []bool{false, true} {
+			b := newBench(t)
+			b.cfg.Settled = settled
+			for i, hook := range story(b) {
+				hook()
+				if i == cut {
+					b.mustDrain()
+				}
+			}
+			b.mustDrain()
+			if got := b.server.state(); !slices.Equal(got, want) {
+				t.Errorf("cut after %d, settled %v: got %s\nwant %s", cut, settled, strings.Join(got, "\n"), strings.Join(want, "\n"))
+			}
+			if b.server.again > 0 {
+				t.Errorf("cut after %d: %d ops were sent twice", cut, b.server.again)
+			}
+		}
+	}
+}
+
+func TestADrainerThatDiesAtAnyExportIsReplayedWithTheSameIDs(t *testing.T) {
+	want := whole(t)
+	for _, after := range []bool{false, true} { // before the server took it, and after
+		for _, settled := range []bool{false, true} {
+			for call := 1; call <= 5; call++ {
+				b := newBench(t)
+				b.cfg.Settled, b.cfg.MaxOps, b.cfg.Insist = settled, 2, true
+				b.server.fail = func(n int, then bool) error {
+					if n == call && then == after {
+						return errDown
+					}
+					return nil
+				}
+				for _, hook := range story(b) {
+					hook()
+				}
+				first := b.drain()
+				if !settled && !errors.Is(first, errDown) {
+					t.Fatalf("call %d: got %v, want the failure", call, first)
+				}
+				b.mustDrain()
+				if got := b.server.state(); !slices.Equal(got, want) {
+					t.Errorf("call %d, after %v, settled %v: got %s", call, after, settled, strings.Join(got, "\n"))
+				}
+			}
+		}
+	}
+}
+
+func TestACheckpointThatCannotBeWrittenMeansAReplay(t *testing.T) {
+	b := newBench(t)
+	for _, hook := range story(b) {
+		hook()
+	}
+	block := filepath.Join(b.s.Dir(), "checkpoint.one.json")
+	// A directory in its place is garbled to a reader and in the way of a rename.
+	if err := os.MkdirAll(filepath.Join(block, "full"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.drain(); err == nil {
+		t.Fatal("no error")
+	}
+	if err := os.RemoveAll(block); err != nil {
+		t.Fatal(err)
+	}
+	b.mustDrain()
+	if got := b.server.state(); !slices.Equal(got, whole(t)) {
+		t.Errorf("got %s", strings.Join(got, "\n"))
+	}
+}
+
+func TestSettledTurnsAreWrittenOnce(t *testing.T) {
+	b := newBench(t)
+	b.cfg.Settled = true
+	for _, hook := range story(b) {
+		hook()
+		b.mustDrain()
+	}
+	for _, op := range b.server.order {
+		if strings.HasPrefix(op, "patch") {
+			t.Errorf("a patch was sent: %v", b.server.order)
+		}
+	}
+	if got := b.server.state(); !slices.Equal(got, whole(t)) {
+		t.Errorf("got %s", strings.Join(got, "\n"))
+	}
+}
+
+func TestNoHookIsStrandedWhenADrainerStops(t *testing.T) {
+	for trial := range 40 {
+		b := newBench(t)
+		b.cfg.Linger = 1 // and then it stops
+		var hooks sync.WaitGroup
+		for i := range 5 {
+			hooks.Go(func() { // append, look at the lock, start a drainer if it is free
+				b.hook("tool", toyData{Tool: fmt.Sprint("t", i)})
+				if lock, err := b.s.TryDrain(); err == nil {
+					lock.Unlock()
+					_ = b.drain()
+				}
+			})
+		}
+		hooks.Wait()
+		if n := len(b.server.runs); n != 5 {
+			t.Fatalf("trial %d: %d of 5 events arrived", trial, n)
+		}
+	}
+}
+
+func TestADrainerAtWorkIsLeftAloneOrWaitedFor(t *testing.T) {
+	b := newBench(t)
+	b.hook("start", toyData{})
+	lock, err := b.s.TryDrain()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.mustDrain()
+	b.want("")
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := b.drainer().Deliver(ctx, b.s.Key(), true); !errors.Is(err, context.Canceled) {
+		t.Errorf("gave up with %v", err)
+	}
+	done := make(chan error)
+	go func() { done <- b.drainer().Deliver(t.Context(), b.s.Key(), true) }()
+	lock.Unlock()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	b.want("Toy Turn (open)")
+}
+
+func TestADestinationThatHangsDoesNotHoldUpAnother(t *testing.T) {
+	b := newBench(t)
+	hung, release := make(chan struct{}), make(chan struct{})
+	b.cfg.Destinations = append([]Destination{{ID: "hangs", Past: true, Export: func(ctx context.Context, ops []runtypes.Op) ([]runtypes.Op, error) {
+		close(hung)
+		<-release
+		return ops, errDown
+	}}}, b.cfg.Destinations...)
+	b.hook("start", toyData{})
+	done := make(chan error)
+	go func() { done <- b.drain() }()
+	<-hung
+	b.hook("tool", toyData{Tool: "bash"}) // while it hangs
+	for b.server.names() != "Toy Turn (open), bash" {
+		time.Sleep(time.Millisecond)
+	}
+	close(release)
+	if err := <-done; !errors.Is(err, errDown) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestAFailingDestinationIsLeftAloneByEverybodyForAWhile(t *testing.T) {
+	b := newBench(t)
+	now := time.Now()
+	b.cfg.Now = func() time.Time { return now }
+	b.server.fail = func(int, bool) error { return errDown }
+	b.hook("start", toyData{})
+	for range 3 {
+		_ = b.drain()
+	}
+	if n := len(b.server.sizes); n != 1 {
+		t.Errorf("%d tries, want 1", n)
+	}
+	record, err := b.state.Destination("one")
+	if err != nil || record.Failures != 1 || !record.NotBefore.After(now) || record.NotBefore.After(now.Add(time.Second)) {
+		t.Errorf("record %+v, %v", record, err)
+	}
+	now = record.NotBefore
+	_ = b.drain()
+	if again, _ := b.state.Destination("one"); again.Failures != 2 {
+		t.Errorf("record %+v", again)
+	}
+	b.server.fail = nil
+	b.cfg.Insist = true // somebody is waiting
+	b.mustDrain()
+	b.want("Toy Turn (open)")
+	if record, _ = b.state.Destination("one"); record.Failures != 0 || record.Error != "" || !record.Delivered.Equal(now.UTC()) {
+		t.Errorf("record %+v after a success", record)
+	}
+}
+
+func TestARefusedKeyRestsUntilSomebodyMayHaveActed(t *testing.T) {
+	if got := rest(1, &exporter.StatusError{Status: 401}); got != refusedRest {
+		t.Errorf("401 rests for %v", got)
+	}
+	for failures, most := range map[int]time.Duration{1: firstRest, 3: 4 * firstRest, 11: longestRest, 500: longestRest} {
+		if got := rest(failures, errDown); got < most/2 || got > most {
+			t.Errorf("after %d failures %v, want %v to %v", failures, got, most/2, most)
+		}
+	}
+	if got := rest(1, &exporter.TemporaryError{RetryAfter: time.Minute}); got != time.Minute {
+		t.Errorf("Retry-After is a floor: %v", got)
+	}
+}
+
+func TestANewDestinationDoesNotGetThePast(t *testing.T) {
+	b := newBench(t)
+	past := time.Now().Add(-30 * time.Minute)
+	b.hookAt(b.s, "start", past, toyData{})
+	b.hookAt(b.s, "tool", past, toyData{Tool: "old"})
+	b.mustDrain() // the store has it
+	configured := newServer()
+	late := configured.destination("late")
+	late.Past = false
+	b.cfg.Destinations = append(b.cfg.Destinations, late)
+	b.hookAt(b.s, "tool", time.Now(), toyData{Tool: "of an old turn"})
+	b.hookAt(b.s, "stop", time.Now(), toyData{})
+	b.hookAt(b.s, "start", time.Now(), toyData{})
+	b.hookAt(b.s, "tool", time.Now(), toyData{Tool: "new"})
+	b.hookAt(b.s, "stop", time.Now(), toyData{})
+	b.mustDrain()
+	if got := configured.names(); got != "Toy Turn, new" {
+		t.Errorf("it got %q", got)
+	}
+	b.want("Toy Turn, old, of an old turn, Toy Turn, new")
+}
+
+func TestTheFirstTurnAfterConfiguringIsNotThePast(t *testing.T) {
+	b := newBench(t)
+	b.cfg.Destinations[0].Past = false
+	b.hookAt(b.s, "start", time.Now().Add(-time.Minute), toyData{}) // no drainer came through for a while
+	b.hookAt(b.s, "stop", time.Now(), toyData{})
+	b.mustDrain()
+	b.want("Toy Turn")
+}
+
+func TestNothingLeavesUnredacted(t *testing.T) {
+	b := newBench(t)
+	b.cfg.Redact = func(r *runtypes.Run) error {
+		if r.Name == "poison" {
+			return errors.New("cannot vouch for it")
+		}
+		r.Inputs = []byte(`{"redacted":true}`)
+		return nil
+	}
+	b.hook("start", toyData{Prompt: "secret"})
+	b.hook("tool", toyData{Tool: "poison"})
+	b.hook("tool", toyData{Tool: "bash"})
+	b.mustDrain()
+	b.want("Toy Turn (open), bash")
+	if got := strings.Join(b.server.state(), ""); strings.Contains(got, "secret") {
+		t.Error(got)
+	}
+	if drops, _ := b.state.Drops(); drops[journal.DropRedaction] != 1 {
+		t.Errorf("drops %v", drops)
+	}
+}
+
+func TestTheRemoteIsLookedUpOnceForATurn(t *testing.T) {
+	b := newBench(t)
+	var asked atomic.Int32
+	b.cfg.Remote = func(_ context.Context, dir string) string {
+		return fmt.Sprintf("https://example.com/%s/%d.git", strings.Trim(dir, "/"), asked.Add(1))
+	}
+	b.hook("start", toyData{})
+	b.mustDrain()
+	b.hook("tool", toyData{Tool: "bash"})
+	b.hook("stop", toyData{})
+	b.mustDrain()
+	for _, w := range b.server.runs {
+		if got := w.Metadata()["git_repo_url"]; got != "https://example.com/src/1.git" {
+			t.Errorf("%s has %v", w.Name, got)
+		}
+	}
+	b.hook("start", toyData{})
+	b.mustDrain()
+	if asked.Load() != 2 {
+		t.Errorf("asked %d times for two turns", asked.Load())
+	}
+}
+
+func TestAReducersFaultConcernsOneEvent(t *testing.T) {
+	b := newBench(t)
+	b.hook("start", toyData{})
+	b.hook("panic", toyData{})
+	if err := b.s.Append(journal.Entry{Event: "tool", Data: []byte(`"no object"`)}); err != nil {
+		t.Fatal(err)
+	}
+	b.hook("stop", toyData{})
+	b.mustDrain()
+	b.want("Toy Turn")
+	if drops, _ := b.state.Drops(); drops[journal.DropReducer] != 2 {
+		t.Errorf("drops %v", drops)
+	}
+}
+
+func TestABacklogGoesOutInPartsOfBoundedSize(t *testing.T) {
+	b := newBench(t)
+	b.cfg.MaxOps = 3
+	for i := range 20 {
+		b.hook("tool", toyData{Tool: fmt.Sprint(i)})
+	}
+	b.mustDrain()
+	if len(b.server.runs) != 20 || slices.Max(b.server.sizes) > 3 {
+		t.Errorf("%d runs in %v", len(b.server.runs), b.server.sizes)
+	}
+	b.cfg.MaxOps, b.cfg.MaxBytes = 100, 5000
+	for i := range 20 {
+		b.hook("tool", toyData{Tool: fmt.Sprint("more", i)})
+	}
+	b.mustDrain()
+	if len(b.server.runs) != 40 || slices.Max(b.server.sizes) > 3 {
+		t.Errorf("%d runs in %v", len(b.server.runs), b.server.sizes)
+	}
+}
+
+func TestAnUnknownCheckpointVersionStopsItsDestinationAlone(t *testing.T) {
+	b := newBench(t)
+	other := newServer()
+	b.cfg.Destinations = append(b.cfg.Destinations, other.destination("two"))
+	b.hook("start", toyData{})
+	path := filepath.Join(b.s.Dir(), "checkpoint.two.json")
+	if err := os.WriteFile(path, []byte(`{"version":9}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.drain(); !errors.Is(err, journal.ErrVersion) {
+		t.Errorf("got %v", err)
+	}
+	b.want("Toy Turn (open)")
+	if raw, _ := os.ReadFile(path); string(raw) != `{"version":9}` || len(other.runs) > 0 {
+		t.Errorf("it was touched: %s, %v", raw, other.names())
+	}
+	status, err := ReadStatus(b.state, time.Now(), func(journal.Proc) bool { return false })
+	if err != nil || !strings.Contains(status.Sessions[0].Problem, "version 9") {
+		t.Errorf("status %+v, %v", status.Sessions, err)
+	}
+}
+
+func TestAStateThatCannotBeWrittenIsAnError(t *testing.T) {
+	b := newBench(t)
+	b.hook("start", toyData{})
+	if err := os.WriteFile(filepath.Join(b.state.Dir(), "destinations"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.drain(); err == nil {
+		t.Error("no error")
+	}
+	b.want("")
+}
+
+func TestRefusedRunsAreKeptAndCountedOnce(t *testing.T) {
+	b := newBench(t)
+	keep := Letters(b.state, "one", b.drainer().log)
+	run := runtypes.Root(uuid.New(), began, runtypes.Identity{Runtime: "Toy"})
+	ops := []runtypes.Op{{Verb: runtypes.Post, Run: run}}
+	for range 2 {
+		keep(ops, &exporter.DropError{Reason: exporter.ReasonRejected, Err: errDown})
+	}
+	keep(ops, &exporter.DropError{Reason: exporter.ReasonRedaction, Err: errDown})
+	drops, _ := b.state.Drops()
+	if n, _ := b.state.CountDead("one"); n != 1 || drops[journal.DropRefused] != 1 || drops[journal.DropRedaction] != 1 {
+		t.Errorf("%d letters, drops %v", n, drops)
+	}
+}
+
+func TestStatusSaysWhatWaits(t *testing.T) {
+	b := newBench(t)
+	b.hook("start", toyData{})
+	b.mustDrain()
+	b.hook("tool", toyData{Tool: "a"})
+	b.hook("tool", toyData{Tool: "b"})
+	_ = b.state.Drop(journal.DropFull, 3)
+	status, err := ReadStatus(b.state, time.Now(), func(journal.Proc) bool { return true })
+	if err != nil || len(status.Sessions) != 1 || len(status.Destinations) != 1 {
+		t.Fatalf("got %+v, %v", status, err)
+	}
+	s := status.Sessions[0]
+	if s.Queued["one"] != 2 || s.Open != 1 || !s.Gone || s.Session != "thread" || status.Dropped[journal.DropFull] != 3 {
+		t.Errorf("got %+v, dropped %v", s, status.Dropped)
+	}
+	if d := status.Destinations[0]; d.Delivered.IsZero() || d.Resting {
+		t.Errorf("destination %+v", d)
+	}
+}
+
+func TestContentCanBeLeftOut(t *testing.T) {
+	run := runtypes.Root(uuid.New(), began, runtypes.Identity{})
+	run.Inputs, run.Outputs, run.Error = []byte(`{"a":1}`), []byte(`{"b":1}`), "secret"
+	run.Events = []runtypes.RunEvent{{Name: "new_token", Data: map[string]any{"token": "secret"}}}
+	StripContent(run)
+	wire, err := runtypes.Encode(runtypes.Op{Verb: runtypes.Post, Run: run})
+	text := fmt.Sprintf("%s%s%s%s", wire.Inputs, wire.Outputs, wire.Error, wire.Events)
+	if err != nil || strings.Contains(text, "secret") || wire.Error == "" || wire.Metadata()["ls_tracing_mode"] != "metadata" {
+		t.Errorf("%s, %v, %v", text, wire.Metadata(), err)
+	}
+}
