@@ -31,11 +31,11 @@ func Main(args []string, env func(string) string, stdin io.Reader, stdout, stder
 		stdin: stdin, stdout: stdout, stderr: stderr,
 		env: env, now: time.Now, getwd: os.Getwd, executable: os.Executable,
 	}
-	return a.run(ctx, args)
+	return a.execute(ctx, a.root(), args)
 }
 
-// run builds the command tree, executes args and maps the outcome to an exit code.
-func (a *app) run(ctx context.Context, args []string) (code int) {
+// execute runs the command that args name and maps the outcome to an exit code.
+func (a *app) execute(ctx context.Context, root *cobra.Command, args []string) (code int) {
 	defer func() {
 		if r := recover(); r != nil {
 			// What panicked may hold content: its type says enough for a report.
@@ -43,7 +43,6 @@ func (a *app) run(ctx context.Context, args []string) (code int) {
 			code = exitError
 		}
 	}()
-	root := a.root()
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	switch {
@@ -72,6 +71,8 @@ func (a *app) root() *cobra.Command {
 		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
 		Args:              knownCommand,
 		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+
+		SuggestionsMinimumDistance: 2,
 	}
 	root.SetIn(a.stdin)
 	root.SetOut(a.stdout)
