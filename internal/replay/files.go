@@ -20,10 +20,10 @@ import (
 type files struct {
 	home   string
 	prefix string
-	at    time.Time      // what was written later is not there yet
-	lines map[string]int // how many lines a file shows, where the recording says
-	all   bool           // everything shows: the recording is over
-	cache map[string][]string
+	at     time.Time      // what was written later is not there yet
+	lines  map[string]int // how many lines a file shows, where the recording says
+	all    bool           // everything shows: the recording is over
+	cache  map[string][]string
 }
 
 // files returns the agent's files, to be moved from step to step.

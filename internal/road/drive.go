@@ -27,6 +27,9 @@ type Drive struct {
 	Pace bool
 	// Started, if set, is told of each hook process, and may kill it.
 	Started func(hook *os.Process)
+
+	// Times are how long each hook took, from its start to its end.
+	Times []time.Duration
 }
 
 // Run plays every step of the recording. A hook that was killed is no error; one
@@ -60,6 +63,7 @@ func (d *Drive) hook(ctx context.Context, step replay.Step) error {
 	cmd.Stdin = bytes.NewReader(append(step.Body, '\n'))
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
+	begin := time.Now()
 	if err := cmd.Start(); err != nil {
 		return err
 	}
@@ -67,6 +71,7 @@ func (d *Drive) hook(ctx context.Context, step replay.Step) error {
 		d.Started(cmd.Process)
 	}
 	err := cmd.Wait()
+	d.Times = append(d.Times, time.Since(begin))
 	var exit *exec.ExitError
 	if errors.As(err, &exit) && !exit.Exited() {
 		return nil // killed
