@@ -12,7 +12,7 @@ import (
 // adopt delivers the other sessions that nobody looks after, those that waited
 // longest first: what hooks wrote and no drainer took, what was promised and did
 // not come, and turns whose agent is gone. A session that was written to within
-// the last while is left to its own drainer.
+// the last while is left to its own drainer, if its agent lives.
 func (d *Drainer) adopt(ctx context.Context, not string, while time.Duration, wait bool) error {
 	sessions, err := d.state.Sessions()
 	if err != nil {
@@ -28,7 +28,7 @@ func (d *Drainer) adopt(ctx context.Context, not string, while time.Duration, wa
 			continue
 		}
 		usage, err := s.Usage()
-		if err != nil || d.now().Sub(usage.Modified) < while {
+		if err != nil || d.now().Sub(usage.Modified) < while && !d.bereft(s) {
 			continue
 		}
 		if d.orphaned(s) {
@@ -61,11 +61,24 @@ func (d *Drainer) orphaned(s *journal.Session) bool {
 		if err != nil || cp.Status.Open == 0 && !cp.Status.Waiting {
 			continue
 		}
-		if cp.Status.Waiting || !cp.Dead && d.cfg.Gone(cp.Proc) || d.grown(cp) {
+		if cp.Status.Waiting || d.abandoned(cp) || d.grown(cp) {
 			return true
 		}
 	}
 	return false
+}
+
+// bereft reports whether a session has something open and its agent is gone.
+func (d *Drainer) bereft(s *journal.Session) bool {
+	return slices.ContainsFunc(d.destinations, func(dest Destination) bool {
+		cp, err := s.Checkpoint(dest.ID)
+		return err == nil && (cp.Status.Open > 0 || cp.Status.Waiting) && d.abandoned(cp)
+	})
+}
+
+// abandoned reports whether the agent is gone and the reducer does not know yet.
+func (d *Drainer) abandoned(cp journal.Checkpoint) bool {
+	return !cp.Dead && d.cfg.Gone(cp.Proc)
 }
 
 // grown reports whether the agent has written since the last look.

@@ -57,14 +57,18 @@ func (d *Drainer) Collect(ctx context.Context) error {
 }
 
 // over reports whether a session has ended and every destination has all of it,
-// those included that are not configured here but in another shell.
+// those included that are configured not here but in another shell.
 func (d *Drainer) over(s *journal.Session) bool {
 	checkpoints, err := s.Checkpoints()
 	if err != nil {
 		return false
 	}
-	for _, dest := range d.destinations {
-		if _, ok := checkpoints[dest.ID]; !ok {
+	records, err := d.state.Destinations()
+	if err != nil {
+		return false
+	}
+	for id := range records {
+		if _, ok := checkpoints[id]; !ok {
 			return false
 		}
 	}

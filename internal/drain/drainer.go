@@ -42,7 +42,7 @@ type Config struct {
 	Poll     time.Duration // how often to look meanwhile: 50 ms
 	Idle     time.Duration // how long an agent's last lines may take to appear: 2 s
 	Grace    time.Duration // how long hooks may outlive the agent: 1 s
-	Adopt    time.Duration // how long a session is left to its own drainer: 15 s
+	Adopt    time.Duration // how long a session is left to its own drainer: 5 s
 	MaxOps   int           // ops of one export: 200
 	MaxBytes int           // and their bytes, about: 8 MiB
 	Keep     time.Duration // how long an idle or undelivered session is kept: 7 days
@@ -79,7 +79,7 @@ func New(cfg Config) (*Drainer, error) {
 	fill(&cfg.Poll, 50*time.Millisecond)
 	fill(&cfg.Idle, 2*time.Second)
 	fill(&cfg.Grace, time.Second)
-	fill(&cfg.Adopt, 15*time.Second)
+	fill(&cfg.Adopt, 5*time.Second)
 	fill(&cfg.MaxOps, 200)
 	fill(&cfg.MaxBytes, 8<<20)
 	fill(&cfg.Keep, 7*24*time.Hour)
