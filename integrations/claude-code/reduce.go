@@ -4,8 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
-	"strings"
 	"time"
 
 	"github.com/tracesmith/tracesmith/integrations"
@@ -34,21 +32,6 @@ type reducer struct {
 
 	threads map[string]*thread
 }
-
-// timing is what hooks told of one tool call.
-type timing struct {
-	Prompt    string     `json:"prompt,omitempty"`
-	Agent     string     `json:"agent,omitempty"`
-	InputHash string     `json:"input_hash,omitempty"`
-	Pre       time.Time  `json:"pre,omitzero"`
-	Asked     time.Time  `json:"asked,omitzero"` // PermissionRequest
-	Post      time.Time  `json:"post,omitzero"`
-	Ran       *float64   `json:"ran,omitempty"` // milliseconds, without waiting for a person
-	MCP       string     `json:"mcp,omitempty"`
-	Input     rawContent `json:"input,omitempty"`
-}
-
-type rawContent = json.RawMessage
 
 // Bounds of the checkpoint: what a session keeps of its past.
 const (
@@ -246,49 +229,6 @@ func (r *reducer) turn(e integrations.Event, d *data) *turn {
 	return t
 }
 
-// heardTool keeps what hooks tell of a tool call's times.
-func (r *reducer) heardTool(e integrations.Event, d *data) {
-	if e.Kind == "PermissionRequest" {
-		for _, id := range sortedKeys(r.Tools) { // it has no tool_use id: the call is the one with its input
-			if t := r.Tools[id]; t.Asked.IsZero() && t.Post.IsZero() && t.InputHash == d.InputHash && t.Agent == d.Agent {
-				t.Asked = e.At
-				return
-			}
-		}
-		return
-	}
-	if d.ToolID == "" {
-		return
-	}
-	t := r.Tools[d.ToolID]
-	if t == nil {
-		if len(r.Tools) >= maxTools || r.emitted(d.ToolID) {
-			return
-		}
-		t = &timing{Prompt: d.Prompt, Agent: d.Agent}
-		r.Tools[d.ToolID] = t
-	}
-	switch e.Kind {
-	case "PreToolUse":
-		t.Pre, t.InputHash = e.At, d.InputHash
-	case "PostToolUse", "PostToolUseFailure":
-		t.Post, t.Ran = e.At, d.DurationMS
-	}
-	if d.MCP != "" {
-		t.MCP = d.MCP
-	}
-}
-
-// emitted reports whether a tool's run has gone out already.
-func (r *reducer) emitted(id string) bool {
-	for _, t := range r.Turns {
-		if t.has(id) {
-			return true
-		}
-	}
-	return false
-}
-
 // advance emits what has become final. hard says that every hook which ran before
 // a visible line was written has been heard.
 func (r *reducer) advance(src integrations.Source, hard bool) ([]runtypes.Op, error) {
@@ -348,104 +288,6 @@ func (r *reducer) advanceTurn(src integrations.Source, t *turn, hard bool) (ops 
 	return ops, over, nil
 }
 
-// locate finds the prompt's line. Copied history carries the new prompt's id too:
-// it is older than the fork, and copied replies follow it.
-func (r *reducer) locate(src integrations.Source, t *turn) error {
-	if t.located() || t.HookOnly || r.Transcript == "" {
-		return nil
-	}
-	var found *line
-	var at int64
-	earlier := 0
-	for raw, err := range src.Lines(r.Transcript, r.From) {
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil
-		}
-		if err != nil {
-			return fmt.Errorf("claudecode: transcript: %w", err)
-		}
-		l, ok := parseLine(raw.Data)
-		if !ok {
-			continue
-		}
-		switch {
-		case l.Type == "assistant" && l.copied():
-			found, earlier = nil, 0
-		case l.blocksPrompt() && found == nil && !t.At.IsZero() && !l.Timestamp.Before(t.At.Add(-time.Second)):
-			t.Blocked, t.BlockedAt = true, l.Timestamp
-		case !l.startsTurn():
-		case l.PromptID == t.Prompt:
-			if found == nil && !(r.Forked && l.Timestamp.Before(r.Started)) {
-				found, at = &l, raw.Offset
-			}
-		case found != nil:
-			r.locatedAt(t, found, at, earlier)
-			return nil
-		default:
-			earlier++
-		}
-	}
-	if found != nil {
-		r.locatedAt(t, found, at, earlier)
-	}
-	return nil
-}
-
-// locatedAt takes over the prompt's line. earlier prompts in a session seen for the
-// first time were turns too: numbers count the thread's turns, not ours.
-func (r *reducer) locatedAt(t *turn, l *line, at int64, earlier int) {
-	if r.Count == 0 && !r.Forked {
-		r.Count = earlier
-	}
-	r.number(t)
-	t.Line, t.Start = at, l.Timestamp
-	t.Version, t.Origin, t.Surface = l.Version, l.TurnOrigin, l.Entrypoint
-	if l.PermissionMode != "" {
-		t.Mode = l.PermissionMode
-	}
-	if t.Branch == "" && l.GitBranch != "HEAD" {
-		t.Branch = l.GitBranch
-	}
-	if t.CWD == "" {
-		t.CWD = l.CWD
-	}
-	t.Text = "" // the line has it
-}
-
-func (r *reducer) number(t *turn) {
-	if t.Number == 0 {
-		r.Count++
-		t.Number = r.Count
-	}
-}
-
-// mainThread returns the turn's stretch of the main transcript, as far as it is
-// visible.
-func (r *reducer) mainThread(src integrations.Source, t *turn) (*thread, error) {
-	key := "turn " + t.Prompt
-	th := r.threads[key]
-	if th == nil {
-		th = newThread(t.Line)
-		if t.located() {
-			r.threads[key] = th
-		}
-	}
-	if !t.located() {
-		return th, nil
-	}
-	err := th.grow(src, r.Transcript, t.Prompt)
-	if th.summaries > 0 {
-		r.Summaries = true
-	}
-	if errors.Is(err, fs.ErrNotExist) {
-		return th, nil // it vanished: what was seen is built
-	}
-	if err != nil {
-		return th, fmt.Errorf("claudecode: transcript: %w", err)
-	}
-	return th, nil
-}
-
 // forget drops a closed turn, and remembers that it is closed.
 func (r *reducer) forget(t *turn) {
 	r.Closed = append(r.Closed, t.Prompt)
@@ -461,47 +303,4 @@ func (r *reducer) forget(t *turn) {
 			delete(r.Tools, id)
 		}
 	}
-}
-
-// waits reports whether the turn's end is known but not yet what the agent writes
-// last. A turn whose answer is there and that only lacks the note of its Stop hooks
-// does not wait: one of them may still run, and may let the turn go on.
-func (r *reducer) waits(t *turn) bool {
-	switch {
-	case t.Ended, t.Superseded, t.Failed != "":
-		return true
-	case t.Stops == 0:
-		return false
-	}
-	th := r.threads["turn "+t.Prompt]
-	if th == nil {
-		return true
-	}
-	if th.blocked && th.summaries >= t.Stops {
-		return false
-	}
-	return !r.writesSummaries(th) || !th.says(t.LastHash)
-}
-
-// writesSummaries reports whether this version notes the end of its Stop hooks.
-func (r *reducer) writesSummaries(th *thread) bool {
-	return r.Summaries || versionAtLeast(th.version, 2, 1, 332)
-}
-
-// versionAtLeast compares a version such as 2.1.332.
-func versionAtLeast(version string, want ...int) bool {
-	parts := strings.SplitN(version, ".", 4)
-	for i, w := range want {
-		if i >= len(parts) {
-			return false
-		}
-		n := 0
-		if _, err := fmt.Sscanf(parts[i], "%d", &n); err != nil {
-			return false
-		}
-		if n != w {
-			return n > w
-		}
-	}
-	return true
 }

@@ -47,6 +47,7 @@ type line struct {
 	Compact      *compactDetails `json:"compactMetadata"`
 	HookErrors   []string        `json:"hookErrors"`
 	Ending       *submitEnding   `json:"promptSubmitEnding"` // system/informational
+	Content      json.RawMessage `json:"content"`            // system lines
 }
 
 type submitEnding struct {
@@ -225,6 +226,13 @@ func isInterruptMarker(text string) bool {
 // never written.
 func (l *line) blocksPrompt() bool {
 	return l.Ending != nil && l.Ending.Ending.Kind == "blocked_by_hook"
+}
+
+// refusedPrompt is the prompt that another hook refused, as far as the note of it
+// repeats it.
+func (l *line) refusedPrompt() string {
+	_, prompt, _ := strings.Cut(contentText(l.Content), "\nOriginal prompt: ")
+	return clip(prompt)
 }
 
 // copied reports whether an assistant line belongs to the session this one was
