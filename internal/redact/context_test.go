@@ -99,6 +99,8 @@ func benign() []string {
 		"AKIA", "sk-ant-...", "sk-...", "ghp_xxx", "see eyJ.eyJ.x", "integrity sha512-" + alnum + alnum + "==", "/api/keys/AIza",
 		"https://hooks.slack.com/docs", "assert token == expected_token1", "new CancellationToken(true)", "secret santa: everyone",
 		"keyboard: qwerty1", "monkey=banana1", "apikeys: abcdef1", `{"required":["password","token"]}`, `{"token":{"type":"string"}}`,
-		`"api_key": null, "b": "abcdef1"`, "let token = parser.parse2(x)", "password\n: next1234", "token: &str", "secret: Vec<u8>",
+		`env = append(env, "PWD="+cmd.Dir)`, `env = append(env, "TOKEN=" + x2, "A=B")`, "PrivateKey: testRSA2048PrivateKey,",
+		"key.PrivateKey = signer2{testKey}", "a._password=s._password,l=1", "ENCRYPTION_KEY_ALL = 0xc0406619", "HTTP_TOKEN = /^[!#$%0-9]+$/",
+		"token: `a${b}c1`", `token.ADD: "addition1"`, `"api_key": null, "b": "abcdef1"`, "let token = parser.parse2(x)", "password\n: next1234", "token: &str", "secret: Vec<u8>",
 	}
 }

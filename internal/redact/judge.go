@@ -30,13 +30,16 @@ func reference(v []byte) bool {
 		return false
 	}
 	last := v[len(v)-1]
+	if bytes.Contains(v, []byte("${")) || bytes.Contains(v, []byte("{{")) {
+		return true // a template
+	}
 	switch v[0] {
 	case '$':
-		return v[1] == '{' || v[1] == '(' || variable(v[1:])
+		return v[1] == '(' || variable(v[1:])
 	case '%':
 		return last == '%'
 	case '{':
-		return v[1] == '{' || last == '}'
+		return last == '}'
 	case '<':
 		return last == '>'
 	}
@@ -108,24 +111,20 @@ func location(v []byte) bool {
 // digits reports whether v is nothing but digits.
 func digits(v []byte) bool { return skip(v, 0, len(v), isDigit) == len(v) }
 
-// number reports whether v is a number with its separators.
+// number reports whether v is a number with its separators, or a hexadecimal
+// constant.
 func number(v []byte) bool {
+	if hex, ok := bytes.CutPrefix(v, []byte("0x")); ok && len(hex) <= 16 {
+		return true
+	}
 	return len(bytes.TrimLeft(v, "0123456789._,-+")) == 0
 }
-
-const typeNames = " string number boolean object integer unknown undefined function optional required uint8array " +
-	"bytes bytearray buffer charsequence securestring secretstr option symbol bigint double " +
-	"hidden masked redacted omitted missing present absent invalid expired disabled enabled "
 
 // typeName reports whether v is a word that programs put in a value's place.
 func typeName(v []byte) bool {
 	v = bytes.TrimRight(v, "?[]")
-	return listed(typeNames, v)
+	return is(typeWord, v)
 }
-
-const placeholderWords = " your my the a an some here api key token secret password passwd passphrase pwd example " +
-	"placeholder client access private auth bearer user license replace insert change enter new old current goes " +
-	"confirm session refresh csrf xsrf id value todo none null "
 
 // placeholder reports whether v is made of nothing but words about secrets.
 func placeholder(v []byte) bool {
@@ -138,7 +137,7 @@ func placeholder(v []byte) bool {
 			continue
 		}
 		if i > start {
-			if !listed(placeholderWords, v[start:i]) {
+			if !is(placeholderWord, v[start:i]) {
 				return false
 			}
 			words++
@@ -151,9 +150,6 @@ func placeholder(v []byte) bool {
 	return words > 0
 }
 
-const proseWords = " the a an your you is are was be must should to of for or and not no with in on this that it " +
-	"please enter invalid required missing incorrect wrong "
-
 // prose reports whether v is a sentence about a secret rather than a passphrase.
 func prose(v []byte) bool {
 	fields := strings.Fields(string(v[:min(len(v), 512)]))
@@ -165,7 +161,7 @@ func prose(v []byte) bool {
 	}
 	for _, word := range fields {
 		word = strings.Trim(word, ".,:;!?()'\"")
-		if listed(proseWords, []byte(word)) || listed(placeholderWords, []byte(word)) {
+		if is(proseWord, []byte(word)) || is(placeholderWord, []byte(word)) {
 			return true
 		}
 	}
@@ -193,8 +189,14 @@ func expression(b []byte, p place, start int, raw, v []byte) bool {
 	if bytes.IndexByte([]byte("([{*!@#+<>.,-"), v[0]) >= 0 && p.op != "=" {
 		return true
 	}
-	if i := bytes.IndexAny(v, "(["); i >= 0 && (i == 0 || identifierWithDigits(v[:i])) {
+	if i := bytes.IndexAny(v, "([{"); i >= 0 && (i == 0 || chain(v[:i]) || v[0] == '/') {
 		return true
+	}
+	if i := bytes.IndexByte(v, ','); i > 0 && identifier(v[:i]) {
+		return true // minified code: a=b.password,c=
+	}
+	if (p.spaced || p.op == ":") && chain(v) && (mentionsLast(v) || len(v) < 40 && bytes.IndexByte(v, '.') > 0) {
+		return true // privateKey: testKey2, token = exports2.HEX
 	}
 	if !identifier(v) {
 		return false
@@ -222,10 +224,7 @@ func yaml(b []byte, p place, end int, v []byte) bool {
 			return false
 		}
 	}
-	line := p.name
-	for line > 0 && p.name-line < maxName && (isWord(b[line-1]) || b[line-1] == '-') {
-		line--
-	}
+	line := nameStart(b, p.name)
 	for line > 0 && p.name-line < maxName && (isBlank(b[line-1]) || b[line-1] == '-') {
 		line--
 	}
@@ -244,7 +243,20 @@ func mentions(v []byte) bool {
 	return bytes.HasSuffix(folded, []byte("key"))
 }
 
-func identifierWithDigits(v []byte) bool {
+// mentionsLast reports whether the last of a chain of names is a secret's own:
+// privateKey: test2048PrivateKey.
+func mentionsLast(v []byte) bool {
+	folded := bytes.ToLower(v)
+	for _, k := range names {
+		if bytes.HasSuffix(folded, []byte(k.text)) {
+			return true
+		}
+	}
+	return false
+}
+
+// chain reports whether v is a name or a chain of names, with digits or without.
+func chain(v []byte) bool {
 	for _, c := range v {
 		if !isWord(c) && c != '.' {
 			return false

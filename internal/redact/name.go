@@ -22,14 +22,6 @@ var qualifiers = [...]string{
 	"api", "access", "private", "license", "account", "auth", "secret", "encryption", "signing", "master", "service",
 }
 
-// innocent words after or before a sensitive name turn it into the name of
-// something else: token_count, password-reset.
-const innocent = " count counts type types limit limits usage used name names id ids url uri urls path paths file files filename " +
-	"dir folder field fields length len size budget expiry expires expiration expired expire at ttl age index policy " +
-	"required enabled disabled valid invalid reset hint label placeholder prompt help format pattern regex prefix suffix " +
-	"endpoint provider manager store source scope scopes env var variable ref reference version class kind status error " +
-	"message description title text input form page rotation min max strength rules rule per "
-
 const (
 	maxSuffix = 48
 	maxName   = 64
@@ -42,7 +34,8 @@ func namedValue(k *keyword, b []byte, from, to int) (int, int) {
 	if !ok {
 		return 0, 0
 	}
-	at, op := operator(b, closing(b, end))
+	shut := closing(b, end)
+	at, op := operator(b, shut)
 	if op == "" && isFlag(b, from, end) {
 		at, op = skip(b, end, 1, isBlank), "flag"
 		if at == end {
@@ -52,7 +45,11 @@ func namedValue(k *keyword, b []byte, from, to int) (int, int) {
 	if op == "" {
 		return 0, 0
 	}
-	return value(b, place{name: from, op: op, spaced: at > end && isBlank(b[end]), weak: k.name != "password"}, at)
+	p := place{name: from, op: op, spaced: isBlank(b[end]), weak: k.name != "password"}
+	if start := nameStart(b, from); shut == end && start > 0 && isQuote(b[start-1]) {
+		p.within = b[start-1]
+	}
+	return value(b, p, at)
 }
 
 // sensitive returns the rule for the value of a key or variable of this name,
@@ -97,16 +94,13 @@ func nameEnd(k *keyword, b []byte, from, to int) (int, bool) {
 		return 0, false
 	}
 	limit := min(len(b), to+maxSuffix)
-	for to < limit && (b[to] == '_' || b[to] == '-' || b[to] == '.') {
+	for to < limit && (b[to] == '_' || b[to] == '-') {
 		word := skip(b[:limit], to+1, maxSuffix, isAlnum)
 		if word == to+1 {
-			if b[to] == '_' || b[to] == '-' {
-				to++ // password__c, token_
-				continue
-			}
-			break
+			to++ // password__c, token_
+			continue
 		}
-		if listed(innocent, b[to+1:word]) {
+		if is(innocent, b[to+1:word]) {
 			return 0, false
 		}
 		to = word
@@ -177,14 +171,14 @@ func isFlag(b []byte, from, end int) bool {
 	if end >= len(b) || !isBlank(b[end]) {
 		return false
 	}
-	start := from
-	for start > 0 && from-start < maxName && (isAlnum(b[start-1]) || b[start-1] == '-' || b[start-1] == '_') {
-		start--
-	}
-	return bytes.HasPrefix(b[start:], []byte("--"))
+	return bytes.HasPrefix(b[nameStart(b, from):], []byte("--"))
 }
 
-// listed reports whether a blank-separated list holds the word, in any case.
-func listed(list string, word []byte) bool {
-	return len(word) < 24 && strings.Contains(list, " "+strings.ToLower(string(word))+" ")
+// nameStart returns where the name begins that from is in.
+func nameStart(b []byte, from int) int {
+	start := from
+	for start > 0 && from-start < maxName && (isWord(b[start-1]) || b[start-1] == '-') {
+		start--
+	}
+	return start
 }

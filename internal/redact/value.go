@@ -15,6 +15,7 @@ type place struct {
 	name   int    // where the sensitive name begins
 	op     string // what gives the value: = : := == => flag
 	spaced bool   // there are blanks before the operator
+	within byte   // the quote that the name stands in and that ends it not: "PWD=" + dir
 	weak   bool   // the name is also used for what is no secret: token, key
 }
 
@@ -25,6 +26,9 @@ func value(b []byte, p place, at int) (int, int) {
 	start = afterScheme(b, start)
 	open, quote := opening(b, start)
 	if quote != 0 {
+		if quote == p.within && open == at+1 {
+			return 0, 0
+		}
 		end := quoted(b, open, quote, open-start-1)
 		if end-open == maxValue {
 			end = wordEnd(b, end)
