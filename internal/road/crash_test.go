@@ -4,14 +4,10 @@ package road
 
 import (
 	"bytes"
-	"context"
-	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -19,32 +15,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
-	claudecode "github.com/tracesmith/tracesmith/integrations/claude-code"
 	"github.com/tracesmith/tracesmith/internal/ingest"
-	"github.com/tracesmith/tracesmith/internal/journal"
-	"github.com/tracesmith/tracesmith/internal/replay"
-	"github.com/tracesmith/tracesmith/runtypes"
 )
-
-var program string
-
-func TestMain(m *testing.M) {
-	dir, err := os.MkdirTemp("", "tracesmith-road-")
-	if err != nil {
-		panic(err)
-	}
-	program = filepath.Join(dir, "tracesmith")
-	build := exec.Command("go", "build", "-o", program, "../../cmd/tracesmith")
-	if out, err := build.CombinedOutput(); err != nil {
-		fmt.Fprintf(os.Stderr, "build: %v\n%s", err, out)
-		os.Exit(1)
-	}
-	code := m.Run()
-	_ = os.RemoveAll(dir)
-	os.Exit(code)
-}
 
 // recordings that the road is driven with, one after the other.
 var recordings = []string{
@@ -71,144 +43,30 @@ func TestCrashesLoseNothingAndDoubleNothing(t *testing.T) {
 }
 
 func crash(t *testing.T, seed uint64, recording string) {
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
-	defer cancel()
 	dice := &dice{rng: rand.New(rand.NewPCG(seed, 0))}
-
-	rec, err := replay.Load(filepath.Join("..", "..", "integrations", "claude-code", "testdata", recording))
-	if err != nil {
-		t.Fatal(err)
-	}
-	stage, err := rec.Stage(t.TempDir(), time.Now())
-	if err != nil {
-		t.Fatal(err)
-	}
-	server, err := ingest.Start(ingest.Config{Key: "key", Faults: dice.faults()}, "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer server.Close(context.WithoutCancel(ctx))
-	agent := exec.Command("sleep", "3600")
-	if err := agent.Start(); err != nil {
-		t.Fatal(err)
-	}
-	state := filepath.Join(t.TempDir(), "state")
-	killer := &killer{state: state, dice: dice}
+	j := begin(t, recording, dice.faults())
+	killer := &killer{state: j.state, dice: dice}
 	defer killer.wait()
-	drive := &Drive{
-		Program: program, Agent: claudecode.Name, Stage: stage, PID: agent.Process.Pid,
-		Env: []string{
-			"TRACESMITH_STATE=" + state, "LANGSMITH_ENDPOINT=" + server.URL(), "LANGSMITH_API_KEY=key",
-			"PATH=" + os.Getenv("PATH"),
-		},
-		Started: func(hook *os.Process) {
-			if dice.chance(0.15) {
-				killer.later(hook.Pid, 5*time.Millisecond)
-			}
-			if dice.chance(0.3) {
-				killer.drainers(100 * time.Millisecond)
-			}
-		},
+	j.drive.Started = func(hook *os.Process) {
+		if dice.chance(0.15) {
+			killer.later(hook.Pid, 5*time.Millisecond)
+		}
+		if dice.chance(0.3) {
+			killer.drainers(100 * time.Millisecond)
+		}
 	}
-	runErr := drive.Run(ctx)
-	if err := agent.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
-	_ = agent.Wait()
-	if runErr != nil {
-		t.Fatal(runErr)
-	}
+	j.run()
 	killer.drainers(0)
 	killer.wait()
-	want := expected(t, stage, state)
+	want := j.expected()
 
 	for range 3 { // drainers that die at it
 		killer.drainers(400 * time.Millisecond)
-		_ = drive.Deliver(ctx)
+		_ = j.drive.Deliver(t.Context())
 		killer.wait()
 	}
-	if err := drive.Deliver(ctx); err != nil {
-		t.Fatal(err)
-	}
-	got := server.Memory().Runs()
-	for i := range got {
-		if got[i].EndTime == "" {
-			t.Errorf("%s run %s is left open", got[i].Name, got[i].ID)
-		}
-		got[i].SessionName = ""
-	}
-	if diff := cmp.Diff(lines(t, want), lines(t, got)); diff != "" {
-		t.Errorf("the server holds something else than the replay (-replay +server):\n%s", diff)
-	}
-	if orphans := server.Memory().Orphans(); len(orphans) > 0 {
-		t.Errorf("patches without a post: %v", orphans)
-	}
-	for _, v := range runtypes.ValidateWire(got) {
-		t.Error(v)
-	}
-}
-
-// expected replays what hooks left in the journal.
-func expected(t *testing.T, stage *replay.Stage, base string) []runtypes.Wire {
-	t.Helper()
-	dir, err := journal.DefaultDir(func(string) string { return base })
-	if err != nil {
-		t.Fatal(err)
-	}
-	state, err := journal.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	sessions, err := state.Sessions()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var entries []journal.Entry
-	for _, s := range sessions {
-		sizes, err := s.Sizes()
-		if err != nil {
-			t.Fatal(err)
-		}
-		for record, err := range s.Read(journal.Positions{}, sizes) {
-			if err != nil {
-				t.Fatal(err)
-			}
-			if !record.Bad {
-				entries = append(entries, record.Entry)
-			}
-		}
-	}
-	if len(entries) == 0 {
-		t.Fatal("no hook reached the journal")
-	}
-	res, err := stage.Entries(claudecode.Agent(), entries)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return res.Runs
-}
-
-// lines prints runs one a line, in an order of their own.
-func lines(t *testing.T, runs []runtypes.Wire) []string {
-	t.Helper()
-	var list []string
-	for _, run := range runs {
-		var v any
-		raw, err := json.Marshal(run)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := json.Unmarshal(raw, &v); err != nil {
-			t.Fatal(err)
-		}
-		sorted, err := json.Marshal(v)
-		if err != nil {
-			t.Fatal(err)
-		}
-		list = append(list, string(sorted))
-	}
-	slices.Sort(list)
-	return list
+	j.deliver()
+	j.compare(want)
 }
 
 // dice is chance with a fixed seed, safe for concurrent use.

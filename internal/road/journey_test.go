@@ -1,0 +1,192 @@
+//go:build linux
+
+package road
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	claudecode "github.com/tracesmith/tracesmith/integrations/claude-code"
+	"github.com/tracesmith/tracesmith/internal/ingest"
+	"github.com/tracesmith/tracesmith/internal/journal"
+	"github.com/tracesmith/tracesmith/internal/replay"
+	"github.com/tracesmith/tracesmith/runtypes"
+)
+
+var program string
+
+func TestMain(m *testing.M) {
+	dir, err := os.MkdirTemp("", "tracesmith-road-")
+	if err != nil {
+		panic(err)
+	}
+	program = filepath.Join(dir, "tracesmith")
+	build := exec.Command("go", "build", "-o", program, "../../cmd/tracesmith")
+	if out, err := build.CombinedOutput(); err != nil {
+		fmt.Fprintf(os.Stderr, "build: %v\n%s", err, out)
+		os.Exit(1)
+	}
+	code := m.Run()
+	_ = os.RemoveAll(dir)
+	os.Exit(code)
+}
+
+// journey is a recorded session on its way to a server.
+type journey struct {
+	t      *testing.T
+	drive  *Drive
+	server *ingest.Server
+	state  string
+	agent  *exec.Cmd // plays the agent's process
+}
+
+// begin lays a recording out and starts a server and an agent's process.
+func begin(t *testing.T, recording string, faults []ingest.Fault) *journey {
+	t.Helper()
+	rec, err := replay.Load(filepath.Join("..", "..", "integrations", "claude-code", "testdata", recording))
+	if err != nil {
+		t.Fatal(err)
+	}
+	stage, err := rec.Stage(t.TempDir(), time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	server, err := ingest.Start(ingest.Config{Key: "key", Faults: faults}, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		_ = server.Close(ctx)
+	})
+	agent := exec.Command("sleep", "3600")
+	if err := agent.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = agent.Process.Kill() })
+	j := &journey{t: t, server: server, state: filepath.Join(t.TempDir(), "state"), agent: agent}
+	j.drive = &Drive{
+		Program: program, Agent: claudecode.Name, Stage: stage, PID: agent.Process.Pid,
+		Env: []string{
+			"TRACESMITH_STATE=" + j.state, "LANGSMITH_ENDPOINT=" + server.URL(), "LANGSMITH_API_KEY=key",
+			"PATH=" + os.Getenv("PATH"),
+		},
+	}
+	return j
+}
+
+// run plays the session; the agent's process is gone in the end.
+func (j *journey) run() {
+	j.t.Helper()
+	if err := j.drive.Run(j.t.Context()); err != nil {
+		j.t.Fatal(err)
+	}
+	if err := j.agent.Process.Kill(); err != nil {
+		j.t.Fatal(err)
+	}
+	_ = j.agent.Wait()
+}
+
+func (j *journey) deliver() {
+	j.t.Helper()
+	if err := j.drive.Deliver(j.t.Context()); err != nil {
+		j.t.Fatal(err)
+	}
+}
+
+// expected replays what hooks left in the journal.
+func (j *journey) expected() []runtypes.Wire {
+	j.t.Helper()
+	dir, err := journal.DefaultDir(func(string) string { return j.state })
+	if err != nil {
+		j.t.Fatal(err)
+	}
+	state, err := journal.Open(dir)
+	if err != nil {
+		j.t.Fatal(err)
+	}
+	sessions, err := state.Sessions()
+	if err != nil {
+		j.t.Fatal(err)
+	}
+	var entries []journal.Entry
+	for _, s := range sessions {
+		sizes, err := s.Sizes()
+		if err != nil {
+			j.t.Fatal(err)
+		}
+		for record, err := range s.Read(journal.Positions{}, sizes) {
+			if err != nil {
+				j.t.Fatal(err)
+			}
+			if !record.Bad {
+				entries = append(entries, record.Entry)
+			}
+		}
+	}
+	if len(entries) == 0 {
+		j.t.Fatal("no hook reached the journal")
+	}
+	res, err := j.drive.Stage.Entries(claudecode.Agent(), entries)
+	if err != nil {
+		j.t.Fatal(err)
+	}
+	return res.Runs
+}
+
+// compare holds what the server has against the replay.
+func (j *journey) compare(want []runtypes.Wire) {
+	j.t.Helper()
+	got := j.server.Memory().Runs()
+	for i := range got {
+		if got[i].EndTime == "" {
+			j.t.Errorf("%s run %s is left open", got[i].Name, got[i].ID)
+		}
+		got[i].SessionName = "" // the exporter's
+	}
+	if diff := cmp.Diff(lines(j.t, want), lines(j.t, got)); diff != "" {
+		j.t.Errorf("the server holds something else than the replay (-replay +server):\n%s", diff)
+	}
+	if counts := j.server.Memory().Counts(); counts.Posts != len(want) {
+		j.t.Errorf("%d posts for %d runs", counts.Posts, len(want))
+	}
+	if orphans := j.server.Memory().Orphans(); len(orphans) > 0 {
+		j.t.Errorf("patches without a post: %v", orphans)
+	}
+	for _, v := range runtypes.ValidateWire(got) {
+		j.t.Error(v)
+	}
+}
+
+// lines prints runs one a line, in an order of their own.
+func lines(t *testing.T, runs []runtypes.Wire) []string {
+	t.Helper()
+	var list []string
+	for _, run := range runs {
+		raw, err := json.Marshal(run)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var v any
+		if err := json.Unmarshal(raw, &v); err != nil {
+			t.Fatal(err)
+		}
+		sorted, err := json.Marshal(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, string(sorted))
+	}
+	slices.Sort(list)
+	return list
+}
