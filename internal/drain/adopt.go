@@ -49,7 +49,7 @@ func (d *Drainer) adopt(ctx context.Context, not string, while time.Duration, wa
 // orphaned reports whether a session has anything to do for a destination that
 // can be served.
 func (d *Drainer) orphaned(s *journal.Session) bool {
-	nothing := &problems{}
+	nothing := newProblems()
 	if d.behind(s, nothing) {
 		return true
 	}

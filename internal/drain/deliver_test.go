@@ -254,6 +254,21 @@ func TestAFailingDestinationIsLeftAloneByEverybodyForAWhile(t *testing.T) {
 	}
 }
 
+func TestADestinationThatIsDownIsTriedInOneSessionOnly(t *testing.T) {
+	b := newBench(t)
+	b.cfg.Insist = true
+	b.server.fail = func(int, bool) error { return errDown }
+	for i := range 5 {
+		b.hookAt(b.state.Session("toy", fmt.Sprint(i)), "start", began, toyData{})
+	}
+	if err := b.drainer().All(t.Context(), false); !errors.Is(err, errDown) {
+		t.Errorf("got %v", err)
+	}
+	if n := len(b.server.sizes); n != 1 {
+		t.Errorf("%d tries, want 1", n)
+	}
+}
+
 func TestARefusedKeyRestsUntilSomebodyMayHaveActed(t *testing.T) {
 	if got := rest(1, &exporter.StatusError{Status: 401}); got != refusedRest {
 		t.Errorf("401 rests for %v", got)

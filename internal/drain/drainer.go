@@ -53,8 +53,8 @@ type Config struct {
 	Gone func(journal.Proc) bool // nil: ask the system
 }
 
-// Drainer delivers sessions. Its methods may be called one after another, not at
-// the same time.
+// Drainer delivers sessions: one call of Run, Deliver or All is its life. A
+// destination that fails is not tried again in that life.
 type Drainer struct {
 	cfg          Config
 	state        *journal.State
@@ -63,6 +63,7 @@ type Drainer struct {
 	log          *slog.Logger
 	now          func() time.Time
 	since        map[string]time.Time // by destination, once registered
+	down         *problems            // destinations that could not be served
 }
 
 // New checks a configuration and fills in its defaults.
@@ -95,7 +96,7 @@ func New(cfg Config) (*Drainer, error) {
 	}
 	return &Drainer{
 		cfg: cfg, state: cfg.State, destinations: cfg.Destinations, live: !cfg.Settled,
-		log: cfg.Log, now: cfg.Now, since: map[string]time.Time{},
+		log: cfg.Log, now: cfg.Now, since: map[string]time.Time{}, down: newProblems(),
 	}, nil
 }
 

@@ -25,7 +25,7 @@ func (d *Drainer) drain(ctx context.Context, s *journal.Session, linger time.Dur
 	if agent == nil {
 		return fmt.Errorf("drain: unknown agent %q", s.Agent())
 	}
-	stuck := &problems{of: map[string]error{}}
+	stuck := newProblems()
 	for {
 		lock, err := d.lock(ctx, s)
 		switch {
@@ -53,12 +53,13 @@ func (d *Drainer) lock(ctx context.Context, s *journal.Session) (*journal.Lock, 
 	return s.LockDrain(ctx)
 }
 
-// problems holds what stopped destinations in this session. Safe for concurrent
-// use.
+// problems holds what stopped destinations. Safe for concurrent use.
 type problems struct {
 	mu sync.Mutex
 	of map[string]error
 }
+
+func newProblems() *problems { return &problems{of: map[string]error{}} }
 
 func (p *problems) add(destination string, err error) {
 	p.mu.Lock()
@@ -82,9 +83,10 @@ func (p *problems) all() error {
 	return errors.Join(list...)
 }
 
-// serves reports whether a destination can be served in this session now.
+// serves reports whether a destination can be served in this session now. One
+// that could not be served in another session is not tried again.
 func (d *Drainer) serves(dest Destination, stuck *problems) bool {
-	return !stuck.has(dest.ID) && (d.cfg.Insist || !d.resting(dest))
+	return !stuck.has(dest.ID) && !d.down.has(dest.ID) && (d.cfg.Insist || !d.resting(dest))
 }
 
 // behind reports whether the session's journal holds more for a destination that
@@ -127,6 +129,7 @@ func (d *Drainer) round(ctx context.Context, s *journal.Session, agent *integrat
 			}
 			stuck.add(dest.ID, err)
 			if undelivered := (*deliveryError)(nil); errors.As(err, &undelivered) {
+				d.down.add(dest.ID, undelivered.err)
 				d.failed(dest, undelivered.err)
 				return
 			}

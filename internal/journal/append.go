@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -73,14 +74,43 @@ func (s *Session) encode(e Entry) ([]byte, error) {
 	if len(e.Data) > MaxEntry {
 		return nil, ErrTooLong
 	}
-	line, err := json.Marshal(e)
+	line, err := encodeLine(e)
 	if err != nil {
 		return nil, fmt.Errorf("journal: entry: %w", err)
 	}
-	if len(line) >= MaxEntry {
+	if len(line) > MaxEntry {
 		return nil, ErrTooLong
 	}
-	return append(line, '\n'), nil
+	return line, nil
+}
+
+// encodeLine writes the data as it is behind the other fields: to have it
+// compacted and escaped once more costs more than all the rest of a hook.
+func encodeLine(e Entry) ([]byte, error) {
+	data := e.Data
+	e.Data = nil
+	head, err := json.Marshal(e)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(data) == 0:
+		return append(head, '\n'), nil
+	case !json.Valid(data):
+		return nil, errors.New("data is no JSON")
+	}
+	line := make([]byte, 0, len(head)+len(data)+len(`,"data":}`)+1)
+	line = append(line, head[:len(head)-1]...)
+	line = append(line, `,"data":`...)
+	if bytes.IndexByte(data, '\n') < 0 {
+		line = append(line, data...)
+	} else {
+		compact := bytes.NewBuffer(line)
+		if err := json.Compact(compact, data); err != nil {
+			return nil, err
+		}
+		line = compact.Bytes()
+	}
+	return append(line, '}', '\n'), nil
 }
 
 // lockAppend takes the append lock. A session that is removed meanwhile leaves us

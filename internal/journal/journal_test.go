@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -113,6 +114,28 @@ func TestAnEntryKeepsWhatTheHookSaid(t *testing.T) {
 		if err != nil || !got.At.Equal(when) || got.Session != "the session" || got.CWD != want.CWD ||
 			got.Proc != want.Proc || got.Head != want.Head || len(got.ID) != 36 {
 			t.Errorf("got %+v, %v", got, err)
+		}
+	}
+}
+
+func TestDataIsOneLineWhateverItsLayout(t *testing.T) {
+	s := open(t).Session("toy", "s")
+	for _, data := range []string{`{"a": "<b>\n"}`, "{\n\t\"a\": \"<b>\\n\"\r\n}", "null"} {
+		if err := s.Append(Entry{Event: "x", Data: []byte(data)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, data := range []string{`{"a":`, "x", `{}{}`} {
+		if err := s.Append(Entry{Event: "x", Data: []byte(data)}); err == nil {
+			t.Errorf("%q was taken for JSON", data)
+		}
+	}
+	equal(t, read(t, s, Positions{}), "x", "x", "x")
+	to, _ := s.Sizes()
+	for r := range s.Read(nil, to) {
+		var got struct{ A string }
+		if err := json.Unmarshal(r.Entry.Data, &got); err != nil || got.A != "<b>\n" && string(r.Entry.Data) != "null" {
+			t.Errorf("got %s, %v", r.Entry.Data, err)
 		}
 	}
 }
