@@ -7,18 +7,27 @@ import (
 	"testing"
 )
 
-// transcript is a megabyte of what agents see: prose, code, listings, JSON.
+const page = `func (p *parser) next() (lexeme, error) {
+	if p.pos >= len(p.input) {
+		return lexeme{}, io.EOF // nothing is left to read
+	}
+	p.pos++
+	return p.lexemes[p.pos-1], nil
+}
+--- PASS: TestParser (0.01s)
+The change moves the check in front of the loop, so that an empty input no longer
+reaches it; the callers in cmd/ and internal/ stay as they are.
+{"file_path": "/home/dev/widgets/parser.go", "offset": 120, "limit": 40}
+`
+
+// transcript is a megabyte of what agents see: code, prose and JSON, with a line
+// that is almost a secret in every kilobyte.
 func transcript(tb testing.TB) json.RawMessage {
 	tb.Helper()
-	block := strings.Join(append(benign(), `func (p *parser) next() (token, error) {
-	if p.pos >= len(p.input) {
-		return token{}, io.EOF // the key to it all
-	}
-	return p.tokens[p.pos], nil
-}`), "\n")
+	near := benign()
 	var b strings.Builder
 	for i := 0; b.Len() < 1<<20; i++ {
-		fmt.Fprintf(&b, "%d: %s\n", i, block)
+		fmt.Fprintf(&b, "%s%s%d: %s\n", page, page, i, near[i%len(near)])
 	}
 	raw, err := json.Marshal(map[string]string{"output": b.String()})
 	if err != nil {

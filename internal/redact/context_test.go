@@ -44,6 +44,7 @@ func TestASecretIsFoundByWhatStandsBeforeIt(t *testing.T) {
 	f("https://x.test/?access_token=abc123def&page=2", "https://x.test/?access_token=[redacted:token]&page=2")
 	f("+password = hunter22", "+password = [redacted:password]")
 	f("     3→PASSWORD=hunter22", "     3→PASSWORD=[redacted:password]")
+	f("<server><password>hunter22</password></server>", "<server><password>[redacted:password]</password></server>")
 	// The precise rule names it where one knows it.
 	f("GITHUB_TOKEN=ghp_"+alnum+"Abcd", "GITHUB_TOKEN=[redacted:github-pat]")
 	// Headers keep name and scheme.
@@ -101,6 +102,6 @@ func benign() []string {
 		"keyboard: qwerty1", "monkey=banana1", "apikeys: abcdef1", `{"required":["password","token"]}`, `{"token":{"type":"string"}}`,
 		`env = append(env, "PWD="+cmd.Dir)`, `env = append(env, "TOKEN=" + x2, "A=B")`, "PrivateKey: testRSA2048PrivateKey,",
 		"key.PrivateKey = signer2{testKey}", "a._password=s._password,l=1", "ENCRYPTION_KEY_ALL = 0xc0406619", "HTTP_TOKEN = /^[!#$%0-9]+$/",
-		"token: `a${b}c1`", `token.ADD: "addition1"`, `"api_key": null, "b": "abcdef1"`, "let token = parser.parse2(x)", "password\n: next1234", "token: &str", "secret: Vec<u8>",
+		"token: `a${b}c1`", `token.ADD: "addition1"`, "Vec<Token>::new()", "useState<Password>('x12345')", "<password>${env.PASSWORD}</password>", `"api_key": null, "b": "abcdef1"`, "let token = parser.parse2(x)", "password\n: next1234", "token: &str", "secret: Vec<u8>",
 	}
 }

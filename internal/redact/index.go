@@ -21,6 +21,7 @@ type keyword struct {
 	kind kind
 	rule *rule  // of a token
 	name string // for the marker, of other kinds
+	next uint8  // the keyword to try after this one; 0: none
 }
 
 // at reports whether the keyword stands at b[from:]. There is room for it.
@@ -44,8 +45,8 @@ const (
 
 // index is the gate: it finds keywords in one look-up for each byte.
 type index struct {
-	bucket [1 << hashBits]uint8 // by hash of the last bytes; 0: no keyword ends so
-	lists  [][]keyword
+	first [1 << hashBits]uint8 // by hash of the last bytes: the first keyword; 0: none ends so
+	words []keyword            // words[0] stands for none
 }
 
 // step takes one byte more into the hash, and the oldest out. Case is folded away.
@@ -59,24 +60,20 @@ func (x *index) add(k keyword) {
 	for i := len(k.text) - gram; i < len(k.text); i++ {
 		hash = step(hash, k.text[i])
 	}
-	n := x.bucket[hash]
-	if n == 0 {
-		if len(x.lists) == 0 {
-			x.lists = make([][]keyword, 1) // number 0 means none
-		}
-		n = uint8(len(x.lists))
-		x.lists = append(x.lists, nil)
-		x.bucket[hash] = n
-	}
-	x.lists[n] = append(x.lists[n], k)
+	k.next = x.first[hash]
+	x.first[hash] = uint8(len(x.words))
+	x.words = append(x.words, k)
 }
+
+// maxKeywords is what a byte can number.
+const maxKeywords = 256
 
 // fastIndex holds what a prefix gives away, fullIndex also what the context does.
 // They are built when first used: the hook's process starts with neither.
 var fastIndex, fullIndex = sync.OnceValue(newFast), sync.OnceValue(newFull)
 
 func newFast() *index {
-	x := new(index)
+	x := &index{words: make([]keyword, 1, maxKeywords)}
 	for i := range tokens {
 		for _, word := range tokens[i].keywords {
 			x.add(keyword{text: word, kind: kindToken, rule: &tokens[i]})

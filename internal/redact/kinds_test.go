@@ -140,6 +140,19 @@ func TestATokenIsReplacedByItsRuleWhereverItStands(t *testing.T) {
 	}
 }
 
+func TestTheIndexHasRoomForEveryKeyword(t *testing.T) {
+	if n := len(newFull().words); n > maxKeywords {
+		t.Errorf("%d keywords", n)
+	}
+	for i := range tokens {
+		for _, word := range tokens[i].keywords {
+			if len(word) < gram {
+				t.Errorf("%q is too short for the gate", word)
+			}
+		}
+	}
+}
+
 func fullPass(doc []byte) ([]byte, error) { return JSON(doc) }
 
 func sameJSON(t *testing.T, a, b []byte) bool {

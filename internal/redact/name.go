@@ -43,13 +43,26 @@ func namedValue(k *keyword, b []byte, from, to int) (int, int) {
 		}
 	}
 	if op == "" {
-		return 0, 0
+		return element(b, from, end)
 	}
 	p := place{name: from, op: op, spaced: isBlank(b[end]), weak: k.name != "password"}
 	if start := nameStart(b, from); shut == end && start > 0 && isQuote(b[start-1]) {
 		p.within = b[start-1]
 	}
 	return value(b, p, at)
+}
+
+// element finds the text of an XML element: <password>…</password>.
+func element(b []byte, from, end int) (int, int) {
+	start := nameStart(b, from)
+	if start == 0 || b[start-1] != '<' || end >= len(b) || b[end] != '>' {
+		return 0, 0
+	}
+	to := unquoted(b, end+1)
+	if !bytes.HasPrefix(b[to:], []byte("</")) || !secretText(b[end+1:to], true) {
+		return 0, 0
+	}
+	return end + 1, to
 }
 
 // sensitive returns the rule for the value of a key or variable of this name,
@@ -61,12 +74,8 @@ func (x *index) sensitive(name []byte) string {
 	var hash uint32
 	for i, c := range name {
 		hash = step(hash, c)
-		n := x.bucket[hash]
-		if n == 0 {
-			continue
-		}
-		for j := range x.lists[n] {
-			k := &x.lists[n][j]
+		for n := x.first[hash]; n != 0; n = x.words[n].next {
+			k := &x.words[n]
 			from := i + 1 - len(k.text)
 			if k.kind != kindName || from < 0 || !k.at(name, from) {
 				continue

@@ -12,12 +12,8 @@ func (x *index) scan(b []byte, spans []span) []span {
 	free := 0 // where the last span ended
 	for i, c := range b {
 		hash = step(hash, c)
-		n := x.bucket[hash]
-		if n == 0 {
-			continue
-		}
-		for j := range x.lists[n] {
-			k := &x.lists[n][j]
+		for n := x.first[hash]; n != 0; n = x.words[n].next {
+			k := &x.words[n]
 			from := i + 1 - len(k.text)
 			if from < free || !k.at(b, from) {
 				continue
