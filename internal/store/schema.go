@@ -107,17 +107,12 @@ type querier interface {
 // recognise returns the schema version of the file, 0 if it is empty.
 func recognise(ctx context.Context, q querier) (version int, err error) {
 	var application, tables int
-	for _, ask := range []struct {
-		query string
-		to    *int
-	}{
-		{"PRAGMA user_version", &version},
-		{"PRAGMA application_id", &application},
-		{"SELECT count(*) FROM sqlite_schema", &tables},
-	} {
-		if err := q.QueryRowContext(ctx, ask.query).Scan(ask.to); err != nil {
-			return 0, err
-		}
+	// One statement, so one moment: another process may be making the schema.
+	err = q.QueryRowContext(ctx, `SELECT (SELECT user_version FROM pragma_user_version),
+		(SELECT application_id FROM pragma_application_id), (SELECT count(*) FROM sqlite_schema)`).
+		Scan(&version, &application, &tables)
+	if err != nil {
+		return 0, err
 	}
 	switch {
 	case application == applicationID && version > schemaVersion:
