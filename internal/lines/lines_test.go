@@ -16,7 +16,7 @@ func TestOnlyCompleteLinesWithinTheBoundsAreRead(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if string(text[line.Offset:line.Next-1]) != string(line.Data) {
+			if text[line.Offset:line.Next-1] != string(line.Data) {
 				t.Errorf("line %q is not at %d", line.Data, line.Offset)
 			}
 			got = append(got, string(line.Data))
