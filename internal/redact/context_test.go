@@ -23,6 +23,8 @@ func TestASecretIsFoundByWhatStandsBeforeIt(t *testing.T) {
 	f("tool --api-key abc123def --verbose", "tool --api-key [redacted:api-key] --verbose")
 	f("PGPASSWORD=hunter22 psql", "PGPASSWORD=[redacted:password] psql")
 	f("PASSWORD=12345678", "PASSWORD=[redacted:password]")
+	f("DB_PASSWORD=xK(9#mq)2", "DB_PASSWORD=[redacted:password]")
+	f("password: NHoAoDzyfLdqZFLscacBtXY", "password: [redacted:password]")
 	f("TOKEN=Bearer abc123def456", "TOKEN=Bearer [redacted:token]")
 	// Configuration and code.
 	f("password: hunter22", "password: [redacted:password]")
@@ -102,6 +104,6 @@ func benign() []string {
 		"keyboard: qwerty1", "monkey=banana1", "apikeys: abcdef1", `{"required":["password","token"]}`, `{"token":{"type":"string"}}`,
 		`env = append(env, "PWD="+cmd.Dir)`, `env = append(env, "TOKEN=" + x2, "A=B")`, "PrivateKey: testRSA2048PrivateKey,",
 		"key.PrivateKey = signer2{testKey}", "a._password=s._password,l=1", "ENCRYPTION_KEY_ALL = 0xc0406619", "HTTP_TOKEN = /^[!#$%0-9]+$/",
-		"token: `a${b}c1`", `token.ADD: "addition1"`, "Vec<Token>::new()", "useState<Password>('x12345')", "<password>${env.PASSWORD}</password>", `"api_key": null, "b": "abcdef1"`, "let token = parser.parse2(x)", "password\n: next1234", "token: &str", "secret: Vec<u8>",
+		"token: `a${b}c1`", `token.ADD: "addition1"`, "authorization := r.Header.Get2(x)", "authorization = req2.Header.Get(x)", "FsNameToken = *(*TToken)(x1)", "Vec<Token>::new()", "useState<Password>('x12345')", "<password>${env.PASSWORD}</password>", `"api_key": null, "b": "abcdef1"`, "let token = parser.parse2(x)", "password\n: next1234", "token: &str", "secret: Vec<u8>",
 	}
 }

@@ -19,8 +19,15 @@ func headerValue(b []byte, from, to int) (int, int) {
 		return 0, 0
 	}
 	at = skip(b, at, maxBlanks, isBlank)
-	at, _ = opening(b, at)
-	return credential(b, at)
+	at, quote := opening(b, at)
+	if quote == 0 && op != ":" && op != "=" {
+		return 0, 0 // code: a literal would be in quotes
+	}
+	from, to = credential(b, at)
+	if to < len(b) && b[to] == '(' {
+		return 0, 0
+	}
+	return from, to
 }
 
 // bearerValue finds the credential after the word bearer, which ends at to.

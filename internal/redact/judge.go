@@ -182,11 +182,12 @@ func identifier(v []byte) bool {
 // expression reports whether a bare value is code that computes the secret rather
 // than the secret. raw is the value with the brackets that follow it.
 func expression(b []byte, p place, start int, raw, v []byte) bool {
-	switch p.op {
-	case ":=", "==", "===", "!=", "=>":
+	switch {
+	case p.op == "=" && !p.spaced && shouted(b, p.name):
+		return v[0] == '(' || v[0] == '[' || chain(v) && mentions(v) // an environment file holds literals
+	case p.op != "=" && p.op != ":" && p.op != "flag":
 		return true // a literal would be in quotes
-	}
-	if bytes.IndexByte([]byte("([{*!@#+<>.,-"), v[0]) >= 0 && p.op != "=" {
+	case (p.op != "=" || p.spaced) && bytes.IndexByte([]byte("([{*!&@#<>,"), v[0]) >= 0:
 		return true
 	}
 	if i := bytes.IndexAny(v, "([{"); i >= 0 && (i == 0 || chain(v[:i]) || v[0] == '/') {
@@ -198,7 +199,7 @@ func expression(b []byte, p place, start int, raw, v []byte) bool {
 	if (p.spaced || p.op == ":") && chain(v) && (mentionsLast(v) || len(v) < 40 && bytes.IndexByte(v, '.') > 0) {
 		return true // privateKey: testKey2, token = exports2.HEX
 	}
-	if !identifier(v) {
+	if !identifier(v) || scrambled(v) {
 		return false
 	}
 	if bytes.IndexByte(v, '.') >= 0 || mentions(v) || (len(raw) > len(v) && p.op != ":") {
@@ -206,12 +207,36 @@ func expression(b []byte, p place, start int, raw, v []byte) bool {
 	}
 	switch {
 	case p.op == "=" && !p.spaced:
-		return false // an environment file, a URL's query, a connection string
+		return false // a URL's query, a connection string
 	case p.op == ":" && p.spaced:
 		return !yaml(b, p, start+len(raw), v)
 	default:
 		return true
 	}
+}
+
+// shouted reports whether the name that from is in has no lower case letter, as
+// those of environment variables.
+func shouted(b []byte, from int) bool {
+	for _, c := range b[nameStart(b, from) : from+gram] {
+		if isLower(c) {
+			return false
+		}
+	}
+	return true
+}
+
+// scrambled reports whether upper and lower case change as in no name of code:
+// twice or more a lone lower letter or a run of upper ones.
+func scrambled(v []byte) bool {
+	odd := 0
+	for i := 1; i+1 < len(v); i++ {
+		before, here, after := isUpper(v[i-1]), isUpper(v[i]), isUpper(v[i+1])
+		if before && after && isLower(v[i]) || here && after && !before {
+			odd++
+		}
+	}
+	return len(v) >= 10 && odd >= 2
 }
 
 // yaml reports whether a plain word is the whole value of a line in a YAML file.
