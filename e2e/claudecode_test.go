@@ -113,6 +113,18 @@ func TestInterruptInATool(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.wait()
+	w.turns(s.thread, 1)[0].interruptedInTool()
+}
+
+func TestInterruptInAReply(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	s := w.begin("SCENARIO:slow")
+	s.answering()
+	if err := s.cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	s.wait()
 	w.turns(s.thread, 1)[0].interrupted()
 }
 
@@ -130,7 +142,7 @@ func TestKilledAgentThenANewSession(t *testing.T) {
 	turn := w.turns(next.thread, 1)[0]
 	turn.has(1, 0)
 	turn.completed("Second answer: three widgets.")
-	w.turns(killed.thread, 1)[0].interrupted()
+	w.turns(killed.thread, 1)[0].interruptedInTool()
 }
 
 func TestResumedConversation(t *testing.T) {

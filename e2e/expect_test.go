@@ -5,6 +5,7 @@ package e2e
 import (
 	"bytes"
 	"encoding/json"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -97,6 +98,20 @@ func (w *world) inspect() {
 			w.t.Errorf("LangSmith refused %d requests with %d", n, status)
 		}
 	}
+	replies := 0
+	for _, request := range w.model.Requests() {
+		if request.Status == http.StatusOK && !request.Cut {
+			replies++
+		}
+	}
+	for _, run := range runs {
+		if run.Kind() == runtypes.KindLLM && run.Error == "" {
+			replies--
+		}
+	}
+	if replies != 0 {
+		w.t.Errorf("the model gave %d more whole replies than there are llm runs", replies)
+	}
 	w.agentNoticedNothing()
 }
 
@@ -147,13 +162,20 @@ func (t turn) completed(answer string) {
 	}
 }
 
-// interrupted checks that the turn was stopped, and its tool with it.
+// interrupted checks that the turn was stopped.
 func (t turn) interrupted() {
 	t.w.t.Helper()
-	t.has(1, 1)
 	if kind := t.root.Kind(); kind != runtypes.KindInterrupted || t.root.Error == "" {
 		t.w.t.Errorf("the turn is %s with error %q, want it interrupted", kind, t.root.Error)
 	}
+}
+
+// interruptedInTool checks that the turn was stopped after its model call, and
+// its tool with it.
+func (t turn) interruptedInTool() {
+	t.w.t.Helper()
+	t.interrupted()
+	t.has(1, 1)
 	for _, tool := range t.tools {
 		if tool.Error == "" || tool.Metadata()["ls_is_error_interrupt"] != true {
 			t.w.t.Errorf("tool %s: error %q, want it interrupted", tool.Name, tool.Error)

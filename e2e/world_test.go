@@ -183,19 +183,30 @@ func (s *session) wait() (string, int) {
 	return s.stdout.String(), s.cmd.ProcessState.ExitCode()
 }
 
-// inTool waits until the agent runs its tool: the hook before it has been heard.
+// inTool waits until the agent runs its tool and has put that on record: one
+// that is killed earlier takes the tool call with it.
 func (s *session) inTool() {
 	s.w.t.Helper()
 	s.w.until("the agent runs a tool", func() bool {
-		journals, _ := filepath.Glob(filepath.Join(s.w.home, ".local/state/tracesmith/v1/sessions/*/*/journal*.jsonl"))
-		for _, path := range journals {
-			text, _ := os.ReadFile(path)
-			if bytes.Contains(text, []byte(`"PreToolUse"`)) && bytes.Contains(text, []byte(s.thread)) {
-				return true
-			}
-		}
-		return false
+		_, err := os.Stat(filepath.Join(s.w.repo, "running"))
+		return err == nil && bytes.Contains(s.transcript(), []byte(`"type":"tool_use"`))
 	})
+}
+
+// transcript is what the agent has put on record so far.
+func (s *session) transcript() []byte {
+	paths, _ := filepath.Glob(filepath.Join(s.w.home, ".claude/projects/*", s.thread+".jsonl"))
+	if len(paths) == 0 {
+		return nil
+	}
+	text, _ := os.ReadFile(paths[0])
+	return text
+}
+
+// answering waits until the agent is in the middle of a reply.
+func (s *session) answering() {
+	s.w.t.Helper()
+	s.w.until("the agent reads a reply", func() bool { return s.w.model.Held() == 1 })
 }
 
 // until polls for a condition, for as long as patience lasts.

@@ -15,6 +15,8 @@ type reply struct {
 	id, model string
 	step      Step
 	toolID    func() string
+	hold      func(context.Context)
+	whole     bool // every event of the stream was written
 }
 
 // fields is a JSON object of the wire.
@@ -42,8 +44,8 @@ func (r *reply) message(content []fields, stopReason any, output int) fields {
 	}
 }
 
-// whole is the reply to a request that did not ask for a stream.
-func (r *reply) whole() fields {
+// document is the reply to a request that did not ask for a stream.
+func (r *reply) document() fields {
 	content := make([]fields, len(r.step.Blocks))
 	for i, b := range r.step.Blocks {
 		switch {
@@ -63,8 +65,8 @@ const signature = "c2NyaXB0ZWQ="
 
 // stream writes the reply as server-sent events. The first event carries a
 // placeholder for the output tokens, as the API's does: the count is known at
-// the end.
-func (r *reply) stream(ctx context.Context, w http.ResponseWriter, stop <-chan struct{}) error {
+// the end. A client that hangs up ends it: that is the client's affair.
+func (r *reply) stream(ctx context.Context, w http.ResponseWriter) {
 	s := &sse{w: w, flush: http.NewResponseController(w)}
 	s.send("message_start", fields{"message": r.message([]fields{}, nil, 1)})
 	s.send("ping", fields{})
@@ -73,21 +75,18 @@ func (r *reply) stream(ctx context.Context, w http.ResponseWriter, stop <-chan s
 	}
 	switch {
 	case r.step.Hold:
-		select {
-		case <-ctx.Done():
-		case <-stop:
-		}
-		return s.err
+		r.hold(ctx)
+		return
 	case r.step.BreakOff:
 		s.send("error", fields{"error": fields{"type": "overloaded_error", "message": "Overloaded"}})
-		return s.err
+		return
 	}
 	s.send("message_delta", fields{
 		"delta": fields{"stop_reason": r.step.stopReason(), "stop_sequence": nil},
 		"usage": r.usage(r.step.Usage.Output),
 	})
 	s.send("message_stop", fields{})
-	return s.err
+	r.whole = s.err == nil
 }
 
 func (r *reply) block(s *sse, i int, b Block) {

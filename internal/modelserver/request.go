@@ -23,6 +23,7 @@ type Request struct {
 
 	MessageID string // of the reply; empty if the answer was a failure
 	Status    int    // of the answer
+	Cut       bool   // the client left, or the script broke off, before the reply was whole
 }
 
 // body is what the server reads of a Messages request.

@@ -114,10 +114,10 @@ func tools(dir string) map[string]Scenario {
 			})}, Usage: next},
 			{Blocks: []Block{say("Wrote and edited notes.txt.")}, Usage: last},
 		},
-		"slowtool": { // runs for as long as the agent does: no orphan is left when that is killed
+		"slowtool": { // runs as long as the agent, so that no orphan is left when that is killed
 			{Blocks: []Block{
 				say("Running a slow command."),
-				call("Bash", map[string]any{"command": "while kill -0 $PPID; do sleep 0.1; done", "description": "Wait"}),
+				call("Bash", map[string]any{"command": "touch running; while kill -0 $PPID; do sleep 0.1; done", "description": "Wait"}),
 			}, Usage: first},
 			{Blocks: []Block{say("Waited.")}, Usage: last},
 		},

@@ -1,6 +1,7 @@
 package modelserver
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -9,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -32,6 +34,7 @@ type Server struct {
 	stop      chan struct{} // closed by Close: lets go of held streams
 	served    chan struct{} // closed when the listener's goroutine has returned
 	stopOnce  sync.Once
+	held      atomic.Int64
 
 	mu       sync.Mutex
 	ids      int
@@ -84,6 +87,9 @@ func (s *Server) Requests() []Request {
 	return slices.Clone(s.requests)
 }
 
+// Held returns how many streams are open and have nothing more to say.
+func (s *Server) Held() int { return int(s.held.Load()) }
+
 // Close ends every stream and stops listening.
 func (s *Server) Close() error {
 	s.stopOnce.Do(func() { close(s.stop) })
@@ -124,17 +130,21 @@ func (s *Server) messages(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	seen.Status, seen.MessageID = http.StatusOK, s.newID("msg_")
-	out := &reply{id: seen.MessageID, model: b.Model, step: step, toolID: func() string { return s.newID("toolu_") }}
+	out := &reply{
+		id: seen.MessageID, model: b.Model, step: step,
+		toolID: func() string { return s.newID("toolu_") }, hold: s.hold,
+	}
 	w.Header().Set("Request-Id", s.newID("req_"))
 	if !b.Stream {
-		writeJSON(w, http.StatusOK, out.whole())
+		writeJSON(w, http.StatusOK, out.document())
 		s.record(seen)
 		return
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("Cache-Control", "no-cache")
 	w.WriteHeader(http.StatusOK)
-	_ = out.stream(r.Context(), w, s.stop) // a client that hangs up is the client's affair
+	out.stream(r.Context(), w)
+	seen.Cut = !out.whole
 	s.record(seen)
 }
 
@@ -178,6 +188,16 @@ func (s *Server) read(w http.ResponseWriter, r *http.Request) (*body, bool) {
 		return nil, false
 	}
 	return b, true
+}
+
+// hold keeps a stream open until its client leaves or the server closes.
+func (s *Server) hold(ctx context.Context) {
+	s.held.Add(1)
+	defer s.held.Add(-1)
+	select {
+	case <-ctx.Done():
+	case <-s.stop:
+	}
 }
 
 // stillFails counts an attempt at a step and says whether it is to fail.

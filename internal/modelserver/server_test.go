@@ -320,16 +320,23 @@ func TestHeldStreamEndsWhenTheClientLeaves(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer resp.Body.Close()
-	lines := bufio.NewScanner(resp.Body)
-	for lines.Scan() && !strings.Contains(lines.Text(), "content_block_stop") {
-	}
+	until(t, "the stream is held", func() bool { return s.Held() == 1 })
 	if n := len(s.Requests()); n != 0 {
-		t.Fatalf("%d requests answered while the stream is held", n)
+		t.Errorf("%d requests answered while the stream is held", n)
 	}
 	leave()
-	for deadline := time.Now().Add(10 * time.Second); len(s.Requests()) == 0; time.Sleep(time.Millisecond) {
+	until(t, "the stream ends", func() bool { return s.Held() == 0 && len(s.Requests()) == 1 })
+	if !s.Requests()[0].Cut {
+		t.Error("a reply that its client did not stay for counts as whole")
+	}
+}
+
+// until polls for a condition.
+func until(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(10 * time.Second); !holds(); time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatal("the held stream outlived its client")
+			t.Fatalf("waited in vain until %s", what)
 		}
 	}
 }
@@ -355,7 +362,7 @@ func TestRequestsAreRecorded(t *testing.T) {
 	if len(got) != 2 {
 		t.Fatalf("%d requests, want 2", len(got))
 	}
-	if got[0].Scenario != "mine" || got[0].MessageID != m.ID || got[0].Status != 200 || got[0].Session != "s" || m.text() != "my own" {
+	if got[0].Scenario != "mine" || got[0].MessageID != m.ID || got[0].Status != 200 || got[0].Session != "s" || got[0].Cut || m.text() != "my own" {
 		t.Errorf("first: %+v", got[0])
 	}
 	if got[1].Status != 500 || got[1].MessageID != "" {
