@@ -1,0 +1,46 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/google/uuid"
+
+	"github.com/tracesmith/tracesmith/internal/config"
+	"github.com/tracesmith/tracesmith/runtypes"
+)
+
+func TestRunsCarryTheSettingsOfTheirFolder(t *testing.T) {
+	asked := 0
+	s := newShaper(func(dir string) (config.Config, error) {
+		asked++
+		switch dir {
+		case "/private":
+			return config.Config{Content: config.Metadata, Project: "mine"}, nil
+		case "/broken":
+			return config.Config{Content: config.Full}, errors.New("does not parse")
+		}
+		return config.Config{Content: config.Full, Tags: []string{"team"}, Metadata: map[string]string{"team": "core", "known": "no"}}, nil
+	})
+	f := func(dir, want string) {
+		t.Helper()
+		shared := map[string]any{"known": "yes"}
+		run := &runtypes.Run{
+			ID: uuid.New(), Inputs: []byte(`{}`), Metadata: shared, Tags: []string{"own"},
+			Identity: runtypes.Identity{Integration: "toy", WorkingDirectory: dir},
+		}
+		s.shape(run)
+		got := fmt.Sprint(run.Project, run.Tags, run.Metadata, string(run.Inputs))
+		if got != want || len(shared) != 1 {
+			t.Errorf("%s: got %s, want %s", dir, got, want)
+		}
+	}
+	f("/src", `toy[own team] map[known:yes team:core]{}`)
+	f("/private", `[own] map[known:yes]`)
+	f("/broken", `toy[own] map[known:yes]`) // it may have asked for less: no content
+	f("/src", `toy[own team] map[known:yes team:core]{}`)
+	if asked != 3 {
+		t.Errorf("settings were read %d times for 3 folders", asked)
+	}
+}
