@@ -46,7 +46,7 @@ vet: ## go vet for every system a release is built for
 	GOOS=linux $(GO) vet ./...
 	GOOS=darwin $(GO) vet ./...
 	GOOS=windows $(GO) vet ./...
-	$(GO) vet -tags e2e ./e2e/...
+	$(GO) vet -tags e2e ./e2e
 
 .PHONY: tidy
 tidy: ## is go.mod what the code imports?
@@ -72,11 +72,11 @@ fuzz: ## every fuzz target for FUZZTIME each
 
 .PHONY: crash
 crash: ## kill hooks and drainers at random points, ROUNDS times
-	TRACESMITH_CRASH_ROUNDS=$(ROUNDS) $(GO) test -count 1 -timeout 60m -run Crash -v ./...
+	TRACESMITH_CRASH_ROUNDS=$(ROUNDS) $(GO) test -count 1 -timeout 60m -run Crash -v ./internal/road
 
 .PHONY: e2e
 e2e: ## drive the real Claude Code against a scripted model on loopback
-	$(GO) test -tags e2e -count 1 -timeout 10m -v ./e2e/...
+	$(GO) test -tags e2e -count 1 -parallel 4 -timeout 10m -v ./e2e
 
 .PHONY: ci
 ci: ## what a change must pass
