@@ -19,7 +19,7 @@ LINT  := $(TOOLS)/golangci-lint-$(GOLANGCI_LINT)
 
 .PHONY: help
 help: ## list the targets
-	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
+	@grep -E '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
 
 .PHONY: build
 build: ## build ./tracesmith, static and stripped
