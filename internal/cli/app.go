@@ -23,10 +23,13 @@ type app struct {
 // commands lists every command. A new command is a file and a line here.
 func commands() []func(*app) *cobra.Command {
 	return []func(*app) *cobra.Command{
+		demoCommand,
 		drainCommand,
 		hookCommand,
 		installCommand,
 		replayCommand,
+		serveCommand,
+		showCommand,
 		statusCommand,
 		uninstallCommand,
 		validateCommand,

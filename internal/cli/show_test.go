@@ -1,0 +1,128 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tracesmith/tracesmith/runtypes"
+)
+
+// stateApp is an app with a state directory of the test's own.
+func stateApp(t *testing.T) (a *app, stdout, stderr *bytes.Buffer) {
+	t.Helper()
+	dir := t.TempDir()
+	stdout, stderr = &bytes.Buffer{}, &bytes.Buffer{}
+	return &app{
+		stdin: strings.NewReader(""), stdout: stdout, stderr: stderr, now: time.Now,
+		env: func(key string) string {
+			if key == "TRACESMITH_STATE" {
+				return dir
+			}
+			return ""
+		},
+	}, stdout, stderr
+}
+
+func TestWhatServeTakesShowPrints(t *testing.T) {
+	a, stdout, stderr := stateApp(t)
+	runs := sampleRuns(t)
+	sendToServe(t, a, runs)
+
+	show := func(want int, args ...string) string {
+		t.Helper()
+		stdout.Reset()
+		stderr.Reset()
+		if code := a.execute(t.Context(), a.root(), append([]string{"show"}, args...)); code != want {
+			t.Fatalf("show %q: exit %d: %s", args, code, stderr)
+		}
+		if n := strings.Count(stderr.String(), "\n"); (want == exitOK) != (n == 0) || n > 1 {
+			t.Errorf("show %q says %q", args, stderr)
+		}
+		return stdout.String()
+	}
+	if out := show(exitOK); !strings.HasPrefix(out, "◐ interrupted") || strings.Count(out, "\n") != 1 {
+		t.Errorf("the last turn: %q", out)
+	}
+	if out := show(exitOK, "--last", "5"); !strings.HasPrefix(out, "● root") || !strings.Contains(out, "\n\n◐ interrupted") {
+		t.Errorf("newest last: %q", out)
+	}
+	if out := show(exitOK, runs[len(runs)-1].TraceID); strings.Count(out, "\n") != 7 {
+		t.Errorf("one trace: %q", out)
+	}
+	if out := show(exitOK, "--failed", "--last", "5", "--thread", "th"); strings.Contains(out, "● root") {
+		t.Errorf("failed: %q", out)
+	}
+	lines := strings.Split(strings.TrimSpace(show(exitOK, "--json", "--last", "5")), "\n")
+	if len(lines) != len(runs) {
+		t.Errorf("%d lines of JSON", len(lines))
+	}
+	for _, line := range lines {
+		var w runtypes.Wire
+		if err := json.Unmarshal([]byte(line), &w); err != nil || w.DottedOrder == "" {
+			t.Errorf("%q: %v", line, err)
+		}
+	}
+	show(exitError, "--thread", "nobody")
+	show(exitError, "00000000-0000-7000-8000-000000000000")
+	show(exitUsage, "--last", "0")
+	show(exitUsage, runs[0].TraceID, "--failed")
+}
+
+// sendToServe starts serve, posts runs to it and ends it.
+func sendToServe(t *testing.T, a *app, runs []runtypes.Wire) {
+	t.Helper()
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	server := *a
+	reader, writer := io.Pipe()
+	server.stdout = writer
+	done := make(chan int)
+	go func() { done <- server.execute(ctx, server.root(), []string{"serve", "--listen", "127.0.0.1:0"}) }()
+	said := make([]byte, 256)
+	n, err := reader.Read(said)
+	if err != nil {
+		t.Fatal(err)
+	}
+	url := strings.Fields(string(said[:n]))[2]
+	body, err := json.Marshal(map[string]any{"post": runs})
+	if err != nil {
+		t.Fatal(err)
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url+"/runs/batch", bytes.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Close = true
+	res, err := (&http.Transport{}).RoundTrip(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res.Body.Close()
+	if res.StatusCode != http.StatusAccepted {
+		t.Fatalf("serve answers %d", res.StatusCode)
+	}
+	stop()
+	n, err = reader.Read(said)
+	if summary := string(said[:n]); err != nil || !strings.HasPrefix(summary, "8 posts and 0 patches in 1 requests") {
+		t.Errorf("%q %v", summary, err)
+	}
+	if code := <-done; code != exitOK {
+		t.Errorf("serve exits %d", code)
+	}
+}
+
+func TestServeAndShowSayWhatIsWrong(t *testing.T) {
+	a, _, stderr := stateApp(t)
+	for _, args := range [][]string{{"show"}, {"serve", "--listen", "0.0.0.0:0"}} {
+		stderr.Reset()
+		if code := a.execute(t.Context(), a.root(), args); code != exitError || strings.Count(stderr.String(), "\n") != 1 {
+			t.Errorf("%q: exit %d, %q", args, code, stderr)
+		}
+	}
+}
