@@ -16,6 +16,7 @@ func seeds(f *testing.F) {
 		"\npm_" + alnum + "Abcd", "\\npm_" + alnum + "Abcd", "\"password\": \"x\\\"y z 12\"", "-----BEGIN PRIVATE KEY-----" + alnum + "\"",
 		"password=$(echo ghp_" + alnum + "Abcd)", "token=[redacted:x]y12345", "a://b:c@d@e", "\u2028\x00ï\xff", "api_key = \\\\\\\"abc123\\\\\\\"",
 		"authorization: bearer token: abc12345 password=hunter22", "secret: string = 'abc12345", "http://a:[redacted:url-password]@b",
+		"token=00000A =00000A",
 	} {
 		f.Add(s)
 	}

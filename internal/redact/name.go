@@ -31,7 +31,8 @@ const (
 // b[from:to].
 func namedValue(k *keyword, b []byte, from, to int) (int, int) {
 	end, ok := nameEnd(k, b, from, to)
-	if !ok {
+	start := nameStart(b, from)
+	if !ok || inMarker(b, start, end) {
 		return 0, 0
 	}
 	shut := closing(b, end)
@@ -46,10 +47,15 @@ func namedValue(k *keyword, b []byte, from, to int) (int, int) {
 		return element(b, from, end)
 	}
 	p := place{name: from, op: op, spaced: isBlank(b[end]), weak: k.name != "password"}
-	if start := nameStart(b, from); shut == end && start > 0 && isQuote(b[start-1]) {
+	if shut == end && start > 0 && isQuote(b[start-1]) {
 		p.within = b[start-1]
 	}
 	return value(b, p, at)
+}
+
+// inMarker reports whether b[start:end] is the rule's name in a marker.
+func inMarker(b []byte, start, end int) bool {
+	return bytes.HasSuffix(b[:start], []byte(markerStart)) && end < len(b) && b[end] == ']'
 }
 
 // element finds the text of an XML element: <password>…</password>.
