@@ -93,7 +93,7 @@ func stage(cfg Config, sources, endpoint string) ([]*road.Drive, error) {
 			return nil, fmt.Errorf("demo: %w", err)
 		}
 		d := &road.Drive{
-			Program: cfg.Program, Agent: claudecode.Name, Stage: staged, Pace: true,
+			Program: cfg.Program, Agent: claudecode.Agent(), Stage: staged, Pace: true,
 			Env: append(inherited(), "TRACESMITH_STATE="+filepath.Join(cfg.Dir, "state"),
 				"LANGSMITH_ENDPOINT="+endpoint, "LANGSMITH_API_KEY=demo"),
 		}

@@ -11,13 +11,14 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/tracesmith/tracesmith/integrations"
 	"github.com/tracesmith/tracesmith/internal/replay"
 )
 
 // Drive is a session on its way.
 type Drive struct {
-	Program string        // the tracesmith binary
-	Agent   string        // as on the command line: claude-code
+	Program string // the tracesmith binary
+	Agent   *integrations.Agent
 	Stage   *replay.Stage // the recording, laid out as files that grow
 	Env     []string      // of the hooks: state directory, endpoint, key
 	PID     int           // what the hooks are told is the agent's process; 0: nothing
@@ -44,6 +45,9 @@ func (d *Drive) Run(ctx context.Context) error {
 		if err := d.Stage.Show(i); err != nil {
 			return err
 		}
+		if _, registered := d.Agent.Hook(step.Event); !registered {
+			continue // recorded for study
+		}
 		if err := d.hook(ctx, step); err != nil {
 			return fmt.Errorf("road: step %d (%s): %w", i+1, step.Event, err)
 		}
@@ -54,7 +58,7 @@ func (d *Drive) Run(ctx context.Context) error {
 // hook runs one hook process as the agent would: the event on standard input,
 // whatever is printed collected.
 func (d *Drive) hook(ctx context.Context, step replay.Step) error {
-	cmd := exec.CommandContext(ctx, d.Program, append([]string{"hook", d.Agent}, step.Argv...)...)
+	cmd := exec.CommandContext(ctx, d.Program, append([]string{"hook", d.Agent.Name}, step.Argv...)...)
 	cmd.Env = append([]string{"HOME=" + d.Stage.Home, "USERPROFILE=" + d.Stage.Home}, d.Env...)
 	if d.PID > 0 {
 		cmd.Env = append(cmd.Env, "CLAUDE_PID="+strconv.Itoa(d.PID))

@@ -76,7 +76,7 @@ func begin(t *testing.T, recording string, faults []ingest.Fault) *journey {
 	t.Cleanup(func() { _ = agent.Process.Kill() })
 	j := &journey{t: t, server: server, state: filepath.Join(t.TempDir(), "state"), agent: agent}
 	j.drive = &Drive{
-		Program: program, Agent: claudecode.Name, Stage: stage, PID: agent.Process.Pid,
+		Program: program, Agent: claudecode.Agent(), Stage: stage, PID: agent.Process.Pid,
 		Env: []string{
 			"TRACESMITH_STATE=" + j.state, "LANGSMITH_ENDPOINT=" + server.URL(), "LANGSMITH_API_KEY=key",
 			"PATH=" + os.Getenv("PATH"),

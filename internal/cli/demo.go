@@ -1,0 +1,66 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tracesmith/tracesmith/internal/demo"
+	"github.com/tracesmith/tracesmith/runtypes"
+)
+
+// demoCommand shows the main job on recorded sessions.
+func demoCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "demo",
+		Short: "Play recorded sessions through real hooks, a drainer and HTTP to a server on loopback",
+		Long: `Play recorded sessions of Claude Code, one hook process per event, through the real
+hook, drainer and exporter to a LangSmith-protocol server on a free loopback port,
+check every run that arrives against the contract, and print the trees. It takes
+some seconds and needs no account and no network.`,
+		Args: argCount(0, 0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			program, err := a.executable()
+			if err != nil {
+				return fmt.Errorf("demo: %w", err)
+			}
+			dir, err := os.MkdirTemp("", "tracesmith-demo-")
+			if err != nil {
+				return fmt.Errorf("demo: %w", err)
+			}
+			begin := a.now()
+			fmt.Fprintln(a.stderr, "Playing three recorded sessions of Claude Code…")
+			result, err := demo.Run(cmd.Context(), demo.Config{Program: program, Dir: dir})
+			if err != nil {
+				return oneLine(err)
+			}
+			return a.reportDemo(result, dir, a.now().Sub(begin))
+		},
+	}
+}
+
+// reportDemo prints what arrived and where to look next.
+func (a *app) reportDemo(result demo.Result, dir string, took time.Duration) error {
+	if err := renderTree(a.stdout, result.Runs, a.treeOptionsFor(a.stdout)); err != nil {
+		return err
+	}
+	fmt.Fprintf(a.stdout, "\n%d events, one hook process each (half of them within %s) -> %d runs in %d requests, %d bytes on the wire; %.1f s in all.\n",
+		len(result.Hooks), result.Hooks[len(result.Hooks)/2].Round(100*time.Microsecond), len(result.Runs), result.Requests, result.Bytes, took.Seconds())
+	violations := runtypes.ValidateWire(result.Runs)
+	for _, v := range violations {
+		fmt.Fprintln(a.stdout, v)
+	}
+	if len(violations) > 0 || len(result.Runs) == 0 {
+		return errReported
+	}
+	fmt.Fprintf(a.stdout, `Every run keeps the coding agent contract.
+
+Next:
+  tracesmith install claude-code    trace your own sessions (--dry-run shows the change)
+  tracesmith show                   the last turn, once there is one
+This demo's own state: TRACESMITH_STATE=%s/state tracesmith status
+`, dir)
+	return nil
+}
