@@ -43,7 +43,11 @@ func drainCommand(a *app) *cobra.Command {
 			if flags.linger && flags.session == "" {
 				return usagef("drain: --linger needs --session")
 			}
-			return oneLine(a.drain(cmd.Context(), flags))
+			err := a.drain(cmd.Context(), flags)
+			if errors.Is(err, exporter.ErrUnauthorized) || errors.Is(err, exporter.ErrForbidden) {
+				err = fmt.Errorf("%w: check LANGSMITH_API_KEY and LANGSMITH_WORKSPACE_ID", err)
+			}
+			return oneLine(err)
 		},
 	}
 	cmd.Flags().BoolVar(&flags.all, "all", false, "every session (the default)")

@@ -39,7 +39,7 @@ type Config struct {
 	Insist bool
 
 	Linger   time.Duration // how long to wait for more after the last new line: 10 s
-	Poll     time.Duration // how often to look meanwhile: 50 ms
+	Poll     time.Duration // how often to look meanwhile, at first: 50 ms
 	Idle     time.Duration // how long an agent's last lines may take to appear: 2 s
 	Grace    time.Duration // how long hooks may outlive the agent: 1 s
 	Adopt    time.Duration // how long a session is left to its own drainer: 5 s

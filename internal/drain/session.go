@@ -1,10 +1,13 @@
 package drain
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -77,8 +80,8 @@ func (p *problems) all() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	var list []error
-	for destination, err := range p.of {
-		list = append(list, fmt.Errorf("drain: %s: %w", destination, err))
+	for _, destination := range slices.Sorted(maps.Keys(p.of)) {
+		list = append(list, fmt.Errorf("drain: %w", p.of[destination]))
 	}
 	return errors.Join(list...)
 }
@@ -127,7 +130,7 @@ func (d *Drainer) round(ctx context.Context, s *journal.Session, agent *integrat
 			if err == nil || ctx.Err() != nil {
 				return
 			}
-			stuck.add(dest.ID, err)
+			stuck.add(dest.ID, fmt.Errorf("%s: %w", cmp.Or(dest.Name, dest.ID), err))
 			if undelivered := (*deliveryError)(nil); errors.As(err, &undelivered) {
 				d.down.add(dest.ID, undelivered.err)
 				d.failed(dest, undelivered.err)
@@ -153,16 +156,23 @@ func (d *Drainer) follow(ctx context.Context, f *fold, linger time.Duration, oth
 		if moved {
 			last = d.now()
 		}
-		busy := d.now().Sub(last) < linger || f.expecting()
-		if !others.set(f.dest.ID, busy) {
+		quiet := d.now().Sub(last)
+		if !others.set(f.dest.ID, quiet < linger || f.expecting()) {
 			return nil
 		}
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-time.After(d.cfg.Poll):
+		case <-time.After(d.poll(quiet)):
 		}
 	}
+}
+
+// poll is how long to wait before the next look: the longer nothing came the
+// longer, for many sessions may have a lingering drainer each.
+func (d *Drainer) poll(quiet time.Duration) time.Duration {
+	const share, slowest = 20, 8
+	return min(max(d.cfg.Poll, quiet/share), slowest*d.cfg.Poll)
 }
 
 // crowd knows which destinations of a session are busy. Safe for concurrent use.
