@@ -21,7 +21,7 @@ import (
 
 // exportLimit bounds how long a drainer tries one export: what does not get
 // through stays in the journal, and the next drainer tries again.
-const exportLimit = 30 * time.Second
+const exportLimit = time.Minute
 
 // drainFlags are the flags of drain.
 type drainFlags struct {
