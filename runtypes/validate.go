@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/url"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -222,7 +221,10 @@ func (v *validator) metadata(w *Wire) {
 	}
 }
 
-var hexSHA = regexp.MustCompile(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
+// isSHA reports whether s is a full git object name.
+func isSHA(s string) bool {
+	return (len(s) == 40 || len(s) == 64) && strings.Trim(s, "0123456789abcdef") == ""
+}
 
 // value checks one key's value against what the contract says of it.
 func (v *validator) value(w *Wire, key Key, value any, meta map[string]any) {
@@ -264,7 +266,7 @@ func (v *validator) value(w *Wire, key Key, value any, meta map[string]any) {
 	}
 	switch key.Name {
 	case "git_commit_sha":
-		if !hexSHA.MatchString(s) {
+		if !isSHA(s) {
 			bad("%q is not 40 or 64 hex digits", s)
 		}
 	case "git_repo_url", "repository_url":
@@ -310,6 +312,11 @@ func (v *validator) usage(w *Wire, m map[string]any) {
 	}
 }
 
-var drive = regexp.MustCompile(`^[A-Za-z]:[\\/]`)
-
-func windowsAbs(s string) bool { return drive.MatchString(s) || strings.HasPrefix(s, `\\`) }
+// windowsAbs reports whether s is an absolute path on Windows: C:\ or \\host.
+func windowsAbs(s string) bool {
+	if len(s) < 3 {
+		return false
+	}
+	letter := s[0] | 0x20
+	return letter >= 'a' && letter <= 'z' && s[1] == ':' && (s[2] == '\\' || s[2] == '/') || strings.HasPrefix(s, `\\`)
+}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/tracesmith/tracesmith/runtypes"
 )
@@ -113,8 +114,11 @@ type work struct {
 	commits bool // a command was run that makes commits
 }
 
-// committing matches a shell command that may make commits.
-var committing = regexp.MustCompile(`\bgit\b[^|;&]*\b(commit|merge|cherry-pick|revert|rebase|am|pull)\b`)
+// committing matches a shell command that may make commits. It is compiled when it
+// is first needed: the package is linked into a hook.
+var committing = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\bgit\b[^|;&]*\b(commit|merge|cherry-pick|revert|rebase|am|pull)\b`)
+})
 
 // work looks through the thread's successful calls.
 func (th *thread) work() work {
@@ -139,7 +143,7 @@ func (th *thread) work() work {
 			case "NotebookEdit":
 				w.files[in.Notebook] = true
 			case "Bash":
-				w.commits = w.commits || committing.MatchString(in.Command)
+				w.commits = w.commits || committing().MatchString(in.Command)
 			}
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -130,13 +131,15 @@ func grow(path, content string) error {
 }
 
 // timestamps are RFC 3339 in UTC, as agents write them.
-var timestamps = regexp.MustCompile(`\b20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?Z`)
+var timestamps = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\b20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?Z`)
+})
 
 // rewriter replaces the recorded home by another and moves every time by shift.
 func rewriter(from, to string, shift time.Duration) func([]byte) []byte {
 	return func(raw []byte) []byte {
 		raw = bytes.ReplaceAll(raw, []byte(from+"/"), []byte(to+"/"))
-		return timestamps.ReplaceAllFunc(raw, func(old []byte) []byte {
+		return timestamps().ReplaceAllFunc(raw, func(old []byte) []byte {
 			at, err := time.Parse(time.RFC3339Nano, string(old))
 			if err != nil {
 				return old
