@@ -113,17 +113,16 @@ func (d *Drainer) behind(s *journal.Session, stuck *problems) bool {
 // round follows the session for all destinations side by side, until none of
 // them has anything to do: a slow one does not hold up the others.
 func (d *Drainer) round(ctx context.Context, s *journal.Session, agent *integrations.Agent, linger time.Duration, stuck *problems) {
+	var served []Destination
 	crowd := &crowd{busy: map[string]bool{}}
 	for _, dest := range d.destinations {
 		if d.serves(dest, stuck) {
+			served = append(served, dest)
 			crowd.busy[dest.ID] = true
 		}
 	}
 	var group sync.WaitGroup
-	for _, dest := range d.destinations {
-		if !crowd.busy[dest.ID] {
-			continue
-		}
+	for _, dest := range served {
 		group.Go(func() {
 			defer crowd.set(dest.ID, false)
 			err := d.follow(ctx, d.newFold(s, agent, dest), linger, crowd)
