@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/tracesmith/tracesmith/runtypes"
@@ -24,8 +24,9 @@ type Batcher struct {
 	cancel context.CancelCauseFunc
 	done   chan struct{} // closed when the sender has ended
 
-	shutdown sync.Once
-	result   error
+	stopping atomic.Bool
+	stopped  chan struct{} // closed when the first Shutdown has returned
+	result   error         // of that
 }
 
 var _ runtypes.Sink = (*Batcher)(nil)
@@ -40,7 +41,7 @@ func New(cfg Config) (*Batcher, error) {
 	b := &Batcher{
 		client: client,
 		queue:  newQueue(client.cfg.QueueBytes, ops, int64(bytes)),
-		done:   make(chan struct{}),
+		done:   make(chan struct{}), stopped: make(chan struct{}),
 	}
 	b.ctx, b.cancel = context.WithCancelCause(context.Background())
 	client.Warm()
@@ -100,15 +101,23 @@ func (b *Batcher) Flush(ctx context.Context) error {
 
 // Shutdown refuses further ops, delivers what is queued and ends the Batcher. At
 // ctx's end it gives up: what is left goes to OnDrop with ReasonShutdown. Only
-// the first call does this; later ones return its result.
+// the first call does this; later ones wait for its result or their own ctx.
 func (b *Batcher) Shutdown(ctx context.Context) error {
-	b.shutdown.Do(func() { b.result = b.stop(ctx) })
-	return b.result
+	if b.stopping.CompareAndSwap(false, true) {
+		defer close(b.stopped)
+		b.result = b.stop(ctx)
+		return b.result
+	}
+	select {
+	case <-b.stopped:
+		return b.result
+	case <-ctx.Done():
+		return fmt.Errorf("exporter: shutdown: %w", context.Cause(ctx))
+	}
 }
 
 func (b *Batcher) stop(ctx context.Context) error {
 	m := b.queue.close()
-	defer b.client.Close()
 	select {
 	case <-b.done:
 		return m.err
@@ -135,6 +144,7 @@ func (b *Batcher) Stats() Stats {
 // run is the sender: it lives until Shutdown, whatever happens.
 func (b *Batcher) run() {
 	defer close(b.done)
+	defer b.client.Close()
 	for b.await() {
 		p := b.queue.take()
 		b.queue.settle(p, b.deliver(p.ops))

@@ -176,8 +176,7 @@ func TestFlushWaitsForExactlyWhatWasQueued(t *testing.T) {
 					return &reply{hang: true}
 				}
 			}
-			time.Sleep(time.Second)
-			return nil
+			return &reply{status: 202, store: true, delay: time.Second}
 		})
 		submit(t, b, posts(0, 10)...)
 		done := make(chan error, 1)
@@ -271,14 +270,30 @@ func TestShutdownKeepsItsDeadline(t *testing.T) {
 	}
 }
 
+func TestASecondShutdownWaitsForTheFirstOrItsOwnContext(t *testing.T) {
+	batching(t, nil, func(t *testing.T, s *langsmith, _ *drops, b *Batcher) {
+		s.script(always(&reply{status: 202, store: true, delay: 10 * time.Second}))
+		submit(t, b, posts(0, 1)...)
+		first := make(chan error, 1)
+		go func() { first <- b.Shutdown(t.Context()) }()
+		synctest.Wait()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		start := time.Now()
+		if err := b.Shutdown(ctx); !errors.Is(err, context.DeadlineExceeded) || time.Since(start) != time.Second {
+			t.Errorf("after %v: %v", time.Since(start), err)
+		}
+		if err := <-first; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 func TestShutdownDoesNotWaitForAClientThatIgnoresItsContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})
 		deaf := roundTrip(func(r *http.Request) (*http.Response, error) {
-			if r.URL.Path == "/info" {
-				return nil, errBroken
-			}
-			<-release
+			<-release // /info hangs as well
 			return nil, errBroken
 		})
 		d := new(drops)

@@ -147,11 +147,11 @@ func bodyLimit(n int) func(int, call) *reply {
 
 func TestARequestThatIsTooLargeIsHalvedAndTheNextIsBuiltToFit(t *testing.T) {
 	s, d := newLangsmith(t), new(drops)
-	s.answer = bodyLimit(200 << 10)
+	s.answer = bodyLimit(80 << 10)
 	ops := func(from, to int) []runtypes.Op {
 		list := posts(from, to)
 		for i := range list {
-			list[i].Run.Inputs = json.RawMessage(`{"q":"` + strings.Repeat("x", 10<<10) + `"}`)
+			list[i].Run.Inputs = json.RawMessage(`{"q":"` + strings.Repeat("x", 4<<10) + `"}`)
 		}
 		return list
 	}
@@ -163,7 +163,7 @@ func TestARequestThatIsTooLargeIsHalvedAndTheNextIsBuiltToFit(t *testing.T) {
 	before := len(s.calls)
 	export(t, c, ops(60, 120)...)
 	for _, c := range s.calls[before:] {
-		if len(c.body) > 200<<10 {
+		if len(c.body) > 80<<10 {
 			t.Errorf("a request of %d bytes again", len(c.body))
 		}
 	}
@@ -177,7 +177,7 @@ func TestARunThatIsTooLargeIsShortenedAndSaysSo(t *testing.T) {
 			conf := config(s, d)
 			cfg(&conf)
 			big := ended(1)
-			big.Inputs = json.RawMessage(`{"small":"kept","n":12345678901234567,"big":"` + strings.Repeat(`é\n😀\ud83d\ude00`, 50_000) + `"}`)
+			big.Inputs = json.RawMessage(`{"small":"kept","n":12345678901234567,"big":"` + strings.Repeat(`é\n😀\ud83d\ude00`, 12_000) + `"}`)
 			c := newTestClient(t, conf)
 			export(t, c, post(big), post(pending(2)))
 			id := big.ID.String()
@@ -196,7 +196,7 @@ func TestARunThatIsTooLargeIsShortenedAndSaysSo(t *testing.T) {
 			}
 		})
 	}
-	check("by the limit", func(c *Config) { c.MaxBytes = 300 << 10 }, nil)
+	check("by the limit", func(c *Config) { c.MaxBytes = 100 << 10 }, nil)
 	check("by the server", func(*Config) {}, bodyLimit(100<<10))
 	check("far", func(*Config) {}, bodyLimit(6<<10))
 }

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/klauspost/compress/zstd"
 )
@@ -48,9 +49,10 @@ type reply struct {
 	status int
 	header http.Header
 	body   string
-	store  bool // take the writes all the same
-	broken bool // no answer arrives
-	hang   bool // none ever will
+	store  bool          // take the writes all the same
+	broken bool          // no answer arrives
+	hang   bool          // none ever will
+	delay  time.Duration // before it arrives
 }
 
 var errBroken = errors.New("connection reset")
@@ -72,6 +74,9 @@ func (s *langsmith) RoundTrip(r *http.Request) (*http.Response, error) {
 	if rep != nil && rep.hang {
 		<-r.Context().Done()
 		return nil, r.Context().Err()
+	}
+	if rep != nil {
+		time.Sleep(rep.delay) // not under the lock: a bubble's clock stands while a mutex is waited for
 	}
 	if rep != nil && rep.broken {
 		return nil, errBroken
