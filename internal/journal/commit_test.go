@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -276,4 +277,31 @@ func TestAFullOrClosedStateIsAnErrorNotAPanic(t *testing.T) {
 	if err := state.Writable(); err == nil {
 		t.Error("a closed directory counts as writable")
 	}
+}
+
+func FuzzACheckpointIsReadOrCountsAsNone(f *testing.F) {
+	f.Add([]byte(`{"version":1,"positions":{"journal.jsonl":5},"reducer":{"a":1},"skipped":["019ad000-0000-7000-8000-000000000000"]}`))
+	f.Add([]byte(`{"version":2}`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		state, err := Open(filepath.Join(t.TempDir(), "a", "v1"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := state.Session("toy", "s")
+		if err := s.prepare(); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(s.checkpointPath("store"), text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		c, err := s.Checkpoint("store")
+		if err != nil && !errors.Is(err, ErrVersion) {
+			t.Fatal(err)
+		}
+		if err == nil {
+			if err := s.Commit("store", c); err != nil {
+				t.Fatalf("what was read cannot be written: %v", err)
+			}
+		}
+	})
 }
