@@ -164,6 +164,14 @@ func TestWhatCannotBeUsedIsNamedAndTheRestStands(t *testing.T) {
 	}
 }
 
+func TestAFileFromAWindowsEditorIsRead(t *testing.T) {
+	w := newWorld(t)
+	write(t, w.user(), "\xef\xbb\xbfproject = 'mine'\r\nlive = false\r\n")
+	if cfg := w.load(t, nil); cfg.Project != "mine" || cfg.Live {
+		t.Errorf("%+v", cfg)
+	}
+}
+
 func TestTheSwitchInTheEnvironment(t *testing.T) {
 	for text, want := range map[string]bool{"0": true, "false": true, " OFF ": true, "'no'": true, "": false, "1": false, "maybe": false} {
 		if got := Disabled(func(string) string { return text }); got != want {

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -145,7 +146,8 @@ func decodeFile(path string) (map[string]any, error) {
 // does not parse may hold a key.
 func decode(path string, text []byte) (map[string]any, error) {
 	var doc map[string]any
-	err := toml.Unmarshal(text, &doc)
+	// Editors on Windows put a byte order mark in front, which TOML does not know.
+	err := toml.Unmarshal(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")), &doc)
 	var at *toml.DecodeError
 	if errors.As(err, &at) {
 		row, col := at.Position()
