@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tracesmith/tracesmith/internal/demo"
+	"github.com/tracesmith/tracesmith/internal/tree"
 	"github.com/tracesmith/tracesmith/runtypes"
 )
 
@@ -43,7 +44,7 @@ some seconds and needs no account and no network.`,
 
 // reportDemo prints what arrived and where to look next.
 func (a *app) reportDemo(result demo.Result, dir string, took time.Duration) error {
-	if err := renderTree(a.stdout, result.Runs, a.treeOptionsFor(a.stdout)); err != nil {
+	if err := tree.Render(a.stdout, result.Runs, a.treeOptionsFor(a.stdout)); err != nil {
 		return err
 	}
 	fmt.Fprintf(a.stdout, "\n%d events, one hook process each (half of them within %s) -> %d runs in %d requests, %d bytes on the wire; %.1f s in all.\n",

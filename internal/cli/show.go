@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tracesmith/tracesmith/internal/store"
+	"github.com/tracesmith/tracesmith/internal/tree"
 	"github.com/tracesmith/tracesmith/runtypes"
 )
 
@@ -96,7 +97,7 @@ func (a *app) printTrace(runs []runtypes.Wire, apart bool) error {
 			return err
 		}
 	}
-	return renderTree(a.stdout, runs, a.treeOptionsFor(a.stdout))
+	return tree.Render(a.stdout, runs, a.treeOptionsFor(a.stdout))
 }
 
 func (a *app) nothingToShow(filter store.Filter) error {

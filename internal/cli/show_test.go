@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/tracesmith/tracesmith/internal/idgen"
 	"github.com/tracesmith/tracesmith/runtypes"
 )
 
@@ -27,6 +29,32 @@ func stateApp(t *testing.T) (a *app, stdout, stderr *bytes.Buffer) {
 			return ""
 		},
 	}, stdout, stderr
+}
+
+// sampleRuns is a turn of seven runs and one that was interrupted, children first.
+func sampleRuns(t *testing.T) []runtypes.Wire {
+	t.Helper()
+	start := time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
+	at := func(s int) time.Time { return start.Add(time.Duration(s) * time.Second) }
+	who := runtypes.Identity{Integration: "claude-code", Runtime: "Claude Code", ThreadID: "th"}
+	root := runtypes.Finish(runtypes.Root(idgen.Run(start, "root"), start, who), at(60))
+	stopped := runtypes.Root(idgen.Run(at(200), "stopped"), at(200), who)
+	runtypes.Interrupt(stopped, at(260), "Interrupted by user")
+
+	runs := []*runtypes.Run{stopped}
+	for i := range 6 {
+		tool := runtypes.Tool(root, idgen.Run(start, "tool", fmt.Sprint(i)), at(i), "Bash")
+		runs = append(runs, runtypes.Finish(tool, at(i+1)))
+	}
+	var wires []runtypes.Wire
+	for _, r := range append(runs, root) {
+		w, err := runtypes.Encode(runtypes.Op{Verb: runtypes.Post, Run: r})
+		if err != nil {
+			t.Fatal(err)
+		}
+		wires = append(wires, w)
+	}
+	return wires
 }
 
 func TestWhatServeTakesShowPrints(t *testing.T) {

@@ -1,4 +1,4 @@
-package cli
+package tree
 
 import (
 	"encoding/json"
@@ -13,9 +13,9 @@ import (
 	"github.com/tracesmith/tracesmith/runtypes"
 )
 
-// treeOptions says how a tree is drawn. The zero value is plain text of any
+// Options says how a tree is drawn. The zero value is plain text of any
 // width.
-type treeOptions struct {
+type Options struct {
 	Width int  // columns at most; 0: no bound
 	Color bool // ANSI colours
 }
@@ -27,10 +27,10 @@ type node struct {
 	children []*node
 }
 
-// renderTree draws runs as trees, one for each that has no parent among them: a
+// Render draws runs as trees, one for each that has no parent among them: a
 // line for each run with its kind, name, duration, tokens and error. Runs come
 // in any order.
-func renderTree(w io.Writer, runs []runtypes.Wire, opts treeOptions) error {
+func Render(w io.Writer, runs []runtypes.Wire, opts Options) error {
 	for i, top := range forest(runs) {
 		if i > 0 {
 			if _, err := fmt.Fprintln(w); err != nil {
@@ -64,7 +64,7 @@ func forest(runs []runtypes.Wire) []*node {
 }
 
 // render draws the node's line behind first, and its children behind rest.
-func (n *node) render(w io.Writer, opts treeOptions, first, rest string) error {
+func (n *node) render(w io.Writer, opts Options, first, rest string) error {
 	line := append([]piece{{text: first, style: styleDim}}, n.pieces(first == "")...)
 	if _, err := fmt.Fprintln(w, draw(line, opts)); err != nil {
 		return err
@@ -210,7 +210,7 @@ type piece struct {
 }
 
 // draw joins pieces, cut to the width with an ellipsis.
-func draw(line []piece, opts treeOptions) string {
+func draw(line []piece, opts Options) string {
 	var b strings.Builder
 	left := opts.Width
 	for i, p := range line {

@@ -1,4 +1,4 @@
-package cli
+package tree
 
 import (
 	"bytes"
@@ -47,7 +47,7 @@ func sampleRuns(t *testing.T) []runtypes.Wire {
 
 func TestATreeShowsKindNameTokensDurationAndError(t *testing.T) {
 	var b bytes.Buffer
-	if err := renderTree(&b, sampleRuns(t), treeOptions{}); err != nil {
+	if err := Render(&b, sampleRuns(t), Options{}); err != nil {
 		t.Fatal(err)
 	}
 	want := `● root Claude Code Turn  12.4k in, 700 out  2m5s  2026-11-30T12:00:00Z
@@ -69,7 +69,7 @@ func TestATreeKeepsWithinItsWidthAndResetsItsColours(t *testing.T) {
 	for _, width := range []int{1, 2, 10, 40, 79, 200} {
 		for _, colour := range []bool{false, true} {
 			var b bytes.Buffer
-			if err := renderTree(&b, sampleRuns(t), treeOptions{Width: width, Color: colour}); err != nil {
+			if err := Render(&b, sampleRuns(t), Options{Width: width, Color: colour}); err != nil {
 				t.Fatal(err)
 			}
 			for line := range strings.Lines(b.String()) {
@@ -92,11 +92,11 @@ func TestATreeKeepsWithinItsWidthAndResetsItsColours(t *testing.T) {
 func TestRunsWithoutTheirParentStandAlone(t *testing.T) {
 	runs := sampleRuns(t)
 	var b bytes.Buffer
-	if err := renderTree(&b, runs[2:3], treeOptions{}); err != nil || !strings.HasPrefix(b.String(), "◆ llm") {
+	if err := Render(&b, runs[2:3], Options{}); err != nil || !strings.HasPrefix(b.String(), "◆ llm") {
 		t.Errorf("%q %v", b.String(), err)
 	}
 	b.Reset()
-	if err := renderTree(&b, nil, treeOptions{}); err != nil || b.Len() != 0 {
+	if err := Render(&b, nil, Options{}); err != nil || b.Len() != 0 {
 		t.Errorf("%q %v", b.String(), err)
 	}
 }
