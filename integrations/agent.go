@@ -20,7 +20,7 @@ type Agent struct {
 	// a transcript that leaves content behind.
 	Project func(Payload) (json.RawMessage, error)
 	// NewReducer returns the state of a session that nothing is known of yet.
-	NewReducer func() Reducer
+	NewReducer func(Options) Reducer
 
 	Setup Setup
 }

@@ -32,6 +32,23 @@ type Head struct {
 	SHA    string `json:"sha,omitempty"`
 }
 
+// Inputs says how much of the conversation a model call repeats as its inputs.
+type Inputs string
+
+// The choices. A long session in which each call repeats all that went before costs
+// the square of its length against LangSmith's hourly limits.
+const (
+	InputsTurn   Inputs = "turn"   // this turn's messages so far: the default
+	InputsDelta  Inputs = "delta"  // only what is new since the previous call
+	InputsThread Inputs = "thread" // the whole conversation, older messages elided
+)
+
+// Options are the user's choices that change what runs hold. The zero value is the
+// default. They are not part of a reducer's state: a drainer gives them each time.
+type Options struct {
+	Inputs Inputs
+}
+
 // Reducer folds the events of one session into writes of runs. See the package
 // documentation for what it must promise.
 type Reducer interface {

@@ -17,7 +17,7 @@ func Agent() *integrations.Agent {
 		Hooks:      hooks(),
 		Peek:       peek,
 		Project:    project,
-		NewReducer: func() integrations.Reducer { return newReducer() },
+		NewReducer: func(o integrations.Options) integrations.Reducer { return newReducer(o) },
 		Setup:      setup(),
 	}
 }

@@ -125,7 +125,7 @@ func (r *reducer) llm(f *family, reply *reply) *runtypes.Run {
 	run := runtypes.LLM(f.parent, r.id(f.start, f.prompt, "llm", reply.id), reply.start, model)
 	run.Name = "Claude"
 	run.Metadata = map[string]any{}
-	run.Inputs = runtypes.Messages(f.thread.inputs(reply)...)
+	run.Inputs = runtypes.Messages(r.inputs(f, reply)...)
 	run.Events = reply.events()
 	switch {
 	case failed:

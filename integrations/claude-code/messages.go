@@ -2,9 +2,13 @@ package claudecode
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
+	"slices"
 	"strings"
 
+	"github.com/tracesmith/tracesmith/integrations"
 	"github.com/tracesmith/tracesmith/runtypes"
 )
 
@@ -12,24 +16,70 @@ import (
 // inputs. Older messages are left out, with a marker in their place.
 const maxInputs = 1 << 20
 
-// inputs are the turn's messages before a reply: what the model was told, as far
-// as the turn goes. System prompts and tool schemas stay out.
-func (t *thread) inputs(upTo *reply) []runtypes.Message {
+// inputs are the messages before a reply: what the model was told, as far as the
+// user wants it repeated. System prompts and tool schemas stay out.
+func (r *reducer) inputs(f *family, upTo *reply) []runtypes.Message {
+	switch r.options.Inputs {
+	case integrations.InputsDelta:
+		return bounded(f.thread.said(upTo, true))
+	case integrations.InputsThread:
+		return bounded(append(slices.Clone(r.history[f.prompt]), f.thread.said(upTo, false)...))
+	default:
+		return bounded(f.thread.said(upTo, false))
+	}
+}
+
+// said renders the thread's messages before a reply, or only those since the reply
+// before it. A nil reply means all of them.
+func (t *thread) said(upTo *reply, delta bool) []runtypes.Message {
 	var list []runtypes.Message
 	for _, e := range t.entries {
-		if e.reply == upTo {
-			break
-		}
 		switch {
+		case e.reply != nil && e.reply == upTo:
+			return list
 		case e.user != nil:
 			list = append(list, e.user.userMessage())
-		case e.reply != nil && e.reply.err == nil:
-			list = append(list, e.reply.message())
 		case e.result != nil:
 			list = append(list, e.result.message())
+		case e.reply.err == nil && delta:
+			list = nil
+		case e.reply.err == nil:
+			list = append(list, e.reply.message())
 		}
 	}
-	return bounded(list)
+	return list
+}
+
+// recall reads what was said in the conversation before a turn, where the user
+// wants it repeated: since the last compaction, and no more than is ever sent.
+func (r *reducer) recall(src integrations.Source, t *turn) error {
+	if r.options.Inputs != integrations.InputsThread || !t.located() || r.history[t.Prompt] != nil {
+		return nil
+	}
+	before := newThread(0)
+	for raw, err := range src.Lines(r.Transcript, 0) {
+		if errors.Is(err, fs.ErrNotExist) || err == nil && raw.Offset >= t.Line {
+			break
+		}
+		if err != nil {
+			return fmt.Errorf("claudecode: transcript: %w", err)
+		}
+		l, ok := parseLine(raw.Data)
+		switch {
+		case !ok:
+		case l.IsCompactSummary:
+			before = newThread(0)
+			before.entries = append(before.entries, entry{user: &l})
+		default:
+			l.RequestSessionID = "" // a fork's copied history is part of its conversation
+			before.add(&l)
+		}
+	}
+	r.history[t.Prompt] = bounded(before.said(nil, false))
+	if r.history[t.Prompt] == nil {
+		r.history[t.Prompt] = []runtypes.Message{}
+	}
+	return nil
 }
 
 // bounded keeps the first message, which is the prompt, and as many of the last

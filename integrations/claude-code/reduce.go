@@ -30,7 +30,9 @@ type reducer struct {
 	Anchors    map[string]*anchor `json:"anchors,omitempty"`    // runs that subagents may hang under
 	AnchorAge  []string           `json:"anchor_age,omitempty"`
 
+	options integrations.Options
 	threads map[string]*thread
+	history map[string][]runtypes.Message // what was said before a turn, by prompt
 }
 
 // Bounds of the checkpoint: what a session keeps of its past.
@@ -40,7 +42,7 @@ const (
 	maxTools   = 256
 )
 
-func newReducer() *reducer { return &reducer{} }
+func newReducer(o integrations.Options) *reducer { return &reducer{options: o} }
 
 // Apply implements integrations.Reducer.
 func (r *reducer) Apply(src integrations.Source, e integrations.Event) ([]runtypes.Op, error) {
@@ -120,6 +122,7 @@ func (r *reducer) init() {
 	}
 	if r.threads == nil {
 		r.threads = map[string]*thread{}
+		r.history = map[string][]runtypes.Message{}
 	}
 }
 
@@ -280,6 +283,9 @@ func (r *reducer) advanceTurn(src integrations.Source, t *turn, hard bool) (ops 
 	if over {
 		end = t.outcome(th)
 	}
+	if err := r.recall(src, t); err != nil {
+		return ops, false, err
+	}
 	ops = append(ops, r.emit(t, th, root, hard, over, end)...)
 	if over {
 		t.conclude(root, th)
@@ -298,6 +304,7 @@ func (r *reducer) forget(t *turn) {
 		r.From = t.Line + 1 // not further: a compaction may stand before the next prompt
 	}
 	delete(r.threads, "turn "+t.Prompt)
+	delete(r.history, t.Prompt)
 	for id, tool := range r.Tools {
 		if tool.Prompt == t.Prompt && tool.Agent == "" {
 			delete(r.Tools, id)

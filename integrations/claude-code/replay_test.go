@@ -6,10 +6,12 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tracesmith/tracesmith/integrations"
 	claudecode "github.com/tracesmith/tracesmith/integrations/claude-code"
 	"github.com/tracesmith/tracesmith/internal/replay"
 	"github.com/tracesmith/tracesmith/runtypes"
@@ -123,4 +125,35 @@ func indent(t *testing.T, runs []runtypes.Wire) []byte {
 		t.Fatal(err)
 	}
 	return bytes.ReplaceAll(buf.Bytes(), []byte(`"`+runtypes.Version()+`"`), []byte(`"VERSION"`))
+}
+
+func TestInputsAreWhatTheUserChose(t *testing.T) {
+	calls := func(o integrations.Inputs) []string {
+		var inputs []string
+		for _, run := range of(play(t, "testdata/resume-and-fork", replay.Options{Inputs: o, Cut: true}).Runs, runtypes.KindLLM) {
+			if run.Metadata()["thread_id"] == "11111111-2222-4333-8444-555555555555" {
+				inputs = append(inputs, string(run.Inputs))
+			}
+		}
+		if len(inputs) != 4 {
+			t.Fatalf("%d model calls, want 4", len(inputs))
+		}
+		return inputs
+	}
+	check := func(o integrations.Inputs, call int, want map[string]bool) {
+		t.Helper()
+		in := calls(o)[call]
+		for text, there := range want {
+			if strings.Contains(in, text) != there {
+				t.Errorf("%s: call %d holds %q: %v, want %v", o, call+1, text, !there, there)
+			}
+		}
+	}
+	const first, reply, result, second = "SCENARIO:parallel first", "Reading and listing", "notes.txt", "SCENARIO:plain second"
+	check(integrations.InputsTurn, 1, map[string]bool{first: true, reply: true, result: true, second: false})
+	check(integrations.InputsTurn, 2, map[string]bool{first: false, reply: false, second: true})
+	check(integrations.InputsDelta, 1, map[string]bool{first: false, reply: false, result: true})
+	check(integrations.InputsDelta, 2, map[string]bool{first: false, second: true})
+	check(integrations.InputsThread, 2, map[string]bool{first: true, reply: true, result: true, second: true})
+	check(integrations.InputsThread, 1, map[string]bool{first: true, result: true, second: false})
 }

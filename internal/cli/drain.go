@@ -101,6 +101,7 @@ func (a *app) drainConfig(state *journal.State, settings config.Config, destinat
 		Shape:   newShaper(a.settings).shape,
 		Redact:  redact.Run,
 		Remote:  remote,
+		Reducer: integrations.Options{Inputs: integrations.Inputs(settings.Inputs)},
 		Settled: !settings.Live,
 		Insist:  !flags.linger,
 		Log:     log,

@@ -27,6 +27,16 @@ const (
 	Metadata Content = "metadata" // no content at all: names, times, usage, identity
 )
 
+// Inputs says how much of the conversation a model call repeats as its inputs.
+type Inputs string
+
+// The choices.
+const (
+	Turn   Inputs = "turn"   // this turn's messages so far
+	Delta  Inputs = "delta"  // only what is new since the previous call
+	Thread Inputs = "thread" // the whole conversation, older messages elided
+)
+
 // DefaultEndpoint is LangSmith's public API.
 const DefaultEndpoint = "https://api.smith.langchain.com"
 
@@ -40,6 +50,7 @@ type Config struct {
 	Live        bool   // post a turn while it runs
 	Upload      Upload
 	Content     Content
+	Inputs      Inputs
 	Store       bool // keep runs in the local store
 	Redact      bool
 	Tags        []string
@@ -128,6 +139,7 @@ func defaults() Config {
 		Live:     true,
 		Upload:   Detached,
 		Content:  Full,
+		Inputs:   Turn,
 		Store:    true,
 		Redact:   true,
 		sources:  map[string]string{},

@@ -44,6 +44,7 @@ func fields() []field {
 		boolean("live", []string{"TRACESMITH_LIVE"}, func(c *Config) *bool { return &c.Live }),
 		choice("upload", "TRACESMITH_UPLOAD", func(c *Config) *Upload { return &c.Upload }, Detached, Inline, Off),
 		choice("content", "TRACESMITH_CONTENT", func(c *Config) *Content { return &c.Content }, Full, Metadata),
+		choice("inputs", "TRACESMITH_INPUTS", func(c *Config) *Inputs { return &c.Inputs }, Turn, Delta, Thread),
 		boolean("store", []string{"TRACESMITH_STORE"}, func(c *Config) *bool { return &c.Store }),
 		boolean("redact", []string{"TRACESMITH_REDACT"}, func(c *Config) *bool { return &c.Redact }),
 		{

@@ -31,6 +31,8 @@ type Config struct {
 	// Remote looks up the remote of the repository that holds a directory,
 	// without credentials; empty if there is none.
 	Remote func(ctx context.Context, dir string) string
+	// Reducer is what the user chose of how runs are built.
+	Reducer integrations.Options
 	// Settled holds back the post of a run that has not ended, so that every run
 	// is written once. Otherwise a long turn can be watched.
 	Settled bool

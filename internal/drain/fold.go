@@ -56,7 +56,7 @@ func (f *fold) load() error {
 	if err != nil {
 		return err
 	}
-	reducer := f.agent.NewReducer()
+	reducer := f.agent.NewReducer(f.d.cfg.Reducer)
 	if len(cp.Reducer) > 0 {
 		if err := json.Unmarshal(cp.Reducer, reducer); err != nil {
 			return fmt.Errorf("drain: reducer: %w", err)

@@ -278,7 +278,7 @@ func toyAgents(spy func(*toyReducer, integrations.Source, integrations.Event)) f
 		if name != "toy" {
 			return nil
 		}
-		return &integrations.Agent{Name: "toy", NewReducer: func() integrations.Reducer { return &toyReducer{spy: spy} }}
+		return &integrations.Agent{Name: "toy", NewReducer: func(integrations.Options) integrations.Reducer { return &toyReducer{spy: spy} }}
 	}
 }
 

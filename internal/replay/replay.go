@@ -26,7 +26,11 @@ type Options struct {
 	// Late shows all of the agent's files from the first step on, as a drainer
 	// sees them that comes when everything is over.
 	Late bool
+	// Inputs is the user's choice of what model calls repeat.
+	Inputs integrations.Inputs
 }
+
+func (o Options) reducer() integrations.Options { return integrations.Options{Inputs: o.Inputs} }
 
 // Result is what a recording gives.
 type Result struct {
@@ -102,7 +106,7 @@ func (p *player) step(s Step) error {
 // enter tells a journal entry to its session's reducer.
 func (p *player) enter(entry journal.Entry) error {
 	if p.sessions[entry.Session] == nil {
-		p.sessions[entry.Session] = p.agent.NewReducer()
+		p.sessions[entry.Session] = p.agent.NewReducer(p.options.reducer())
 		p.order = append(p.order, entry.Session)
 	}
 	return p.tell(entry.Session, integrations.Event{
@@ -148,7 +152,7 @@ func (p *player) tell(session string, e integrations.Event) error {
 	if err != nil {
 		return fmt.Errorf("checkpoint: %w", err)
 	}
-	restored := p.agent.NewReducer()
+	restored := p.agent.NewReducer(p.options.reducer())
 	if err := json.Unmarshal(state, restored); err != nil {
 		return fmt.Errorf("checkpoint: %w", err)
 	}
