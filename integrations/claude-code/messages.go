@@ -23,10 +23,12 @@ func (r *reducer) inputs(f *family, upTo *reply) []runtypes.Message {
 	case integrations.InputsDelta:
 		return bounded(f.thread.said(upTo, true))
 	case integrations.InputsThread:
+		if f.parent.Kind != runtypes.KindRoot {
+			break // a subagent knows nothing of the conversation
+		}
 		return bounded(append(slices.Clone(r.history[f.prompt]), f.thread.said(upTo, false)...))
-	default:
-		return bounded(f.thread.said(upTo, false))
 	}
+	return bounded(f.thread.said(upTo, false))
 }
 
 // said renders the thread's messages before a reply, or only those since the reply
