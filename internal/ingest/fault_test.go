@@ -101,7 +101,7 @@ func TestAHungRequestEndsWithItsClient(t *testing.T) {
 	r := httptest.NewRequestWithContext(ctx, "POST", "/runs/multipart", strings.NewReader(""))
 	go func() {
 		defer close(done)
-		defer func() { recover() }() //nolint:errcheck // the abort that net/http would take
+		defer func() { recover() }() // the abort that net/http would take
 		s.Handler.ServeHTTP(httptest.NewRecorder(), r)
 	}()
 	cancel()

@@ -41,7 +41,7 @@ func decodeMultipart(body []byte, contentType string) (*batch, error) {
 	reader := multipart.NewReader(bytes.NewReader(body), params["boundary"])
 	for {
 		part, err := reader.NextRawPart()
-		if err == io.EOF { //nolint:errorlint // a body cut short wraps io.EOF; only the bare one is the closing boundary
+		if err == io.EOF { // a body cut short wraps io.EOF; only the bare one is the closing boundary
 			break
 		}
 		if err != nil {

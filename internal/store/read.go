@@ -145,7 +145,7 @@ func query[T any](ctx context.Context, db *sql.DB, scan func(*sql.Rows) (T, erro
 	if err != nil {
 		return nil, named(err)
 	}
-	defer rows.Close() //nolint:errcheck // rows.Err below has what matters
+	defer rows.Close() // rows.Err below has what matters
 	var list []T
 	for rows.Next() {
 		item, err := scan(rows)

@@ -76,7 +76,7 @@ func migrate(ctx context.Context, db *sql.DB) error {
 	if err != nil {
 		return err
 	}
-	defer conn.Close() //nolint:errcheck // it only goes back to the pool
+	defer conn.Close() // it only goes back to the pool
 	// Neither can be set inside a transaction; both are kept in the file.
 	for _, pragma := range []string{"PRAGMA auto_vacuum = incremental", "PRAGMA journal_mode = wal"} {
 		if _, err := conn.ExecContext(ctx, pragma); err != nil {

@@ -20,7 +20,7 @@ func TestAProtocolServerKeepsRunsInTheStore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer server.Close(context.Background()) //nolint:errcheck // the test is over
+	defer server.Close(context.Background()) // the test is over
 	root, llm, tool := turn("th", 1, noon)
 	runtypes.Finish(root, noon.Add(time.Second))
 	send := func(want int, ops ...runtypes.Op) {
