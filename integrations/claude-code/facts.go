@@ -121,11 +121,11 @@ var committing = sync.OnceValue(func() *regexp.Regexp {
 })
 
 // work looks through the thread's successful calls.
-func (th *thread) work() work {
+func (t *thread) work() work {
 	w := work{files: map[string]bool{}}
-	for _, reply := range th.order {
+	for _, reply := range t.order {
 		for _, b := range reply.blocks {
-			res := th.results[b.ID]
+			res := t.results[b.ID]
 			if b.Type != "tool_use" || res == nil || res.isError {
 				continue
 			}

@@ -180,9 +180,9 @@ func (t *turn) cut(th *thread) outcome {
 }
 
 // outcome reads how a thread ended off its lines; false if they do not say.
-func (th *thread) outcome() (outcome, bool) {
+func (t *thread) outcome() (outcome, bool) {
 	o := outcome{}
-	for _, e := range th.entries {
+	for _, e := range t.entries {
 		at := time.Time{}
 		switch {
 		case e.reply != nil:
@@ -194,10 +194,10 @@ func (th *thread) outcome() (outcome, bool) {
 			o.at = at
 		}
 	}
-	last := th.lastReply()
+	last := t.lastReply()
 	switch {
-	case th.marker != nil && !th.markerStale():
-		return outcome{at: th.marker.Timestamp, err: "Interrupted by user", interrupted: true}, true
+	case t.marker != nil && !t.markerStale():
+		return outcome{at: t.marker.Timestamp, err: "Interrupted by user", interrupted: true}, true
 	case last == nil:
 		return o, false
 	case last.err != nil:
@@ -212,9 +212,9 @@ func (th *thread) outcome() (outcome, bool) {
 }
 
 // markerStale reports whether the model spoke again after the marker.
-func (th *thread) markerStale() bool {
-	last := th.lastReply()
-	return last != nil && last.start.After(th.marker.Timestamp)
+func (t *thread) markerStale() bool {
+	last := t.lastReply()
+	return last != nil && last.start.After(t.marker.Timestamp)
 }
 
 // finish completes the root of a turn that is over.

@@ -47,7 +47,7 @@ func Load(dir string) (*Recording, error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	rec.Steps = append(hooks, notify...)
+	rec.Steps = slices.Concat(hooks, notify)
 	slices.SortStableFunc(rec.Steps, func(a, b Step) int { return a.At.Compare(b.At) })
 	return rec, nil
 }
