@@ -28,6 +28,7 @@ type Run struct {
 	Metadata              map[string]any // the user's own and run-specific keys; the identity wins over them
 	Tags                  []string
 	Events                []RunEvent
+	Attachments           []Attachment
 	Project               string // overrides the client's project
 }
 

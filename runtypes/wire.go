@@ -176,6 +176,9 @@ func Merge(post, patch *Run) *Run {
 	if len(merged.Tags) == 0 {
 		merged.Tags = post.Tags
 	}
+	if len(merged.Attachments) == 0 {
+		merged.Attachments = post.Attachments
+	}
 	if len(post.Metadata) > 0 {
 		m := make(map[string]any, len(post.Metadata)+len(patch.Metadata))
 		for key, value := range post.Metadata {

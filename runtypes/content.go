@@ -1,0 +1,56 @@
+package runtypes
+
+import "encoding/json"
+
+// StripContent leaves of a run what says that something happened, not what was
+// said: no inputs and outputs, no error text, no data of its events, no files.
+func StripContent(r *Run) {
+	r.Inputs, r.Outputs, r.Attachments = nil, nil, nil
+	r.Identity.MetadataOnly = true
+	if r.Error != "" && !r.Interrupted {
+		r.Error = "error"
+	}
+	events := make([]RunEvent, len(r.Events))
+	for i, e := range r.Events {
+		events[i] = RunEvent{Name: e.Name, Time: e.Time}
+	}
+	r.Events = events
+}
+
+// conversation wraps what a user or a model said as LangSmith renders it: text
+// becomes a message of the role, a list becomes the messages.
+func conversation(role string, v any) json.RawMessage {
+	switch m := v.(type) {
+	case nil:
+		return nil
+	case string:
+		return Messages(Message{Role: role, Content: m})
+	case Message:
+		return Messages(m)
+	case []Message:
+		return Messages(m...)
+	}
+	raw := value(v)
+	if len(raw) > 0 && raw[0] == '[' {
+		return append(append(json.RawMessage(`{"messages":`), raw...), '}')
+	}
+	return raw
+}
+
+// value encodes anything; what cannot be encoded says so in its place.
+func value(v any) json.RawMessage {
+	if v == nil {
+		return nil
+	}
+	if raw, ok := v.(json.RawMessage); ok {
+		if raw, err := Clean(raw); err == nil {
+			return raw
+		}
+		v = string(raw)
+	}
+	raw, err := Marshal(v)
+	if err != nil {
+		raw, _ = Marshal(map[string]string{"unencodable": err.Error()})
+	}
+	return raw
+}

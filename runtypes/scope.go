@@ -1,0 +1,179 @@
+package runtypes
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"maps"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/tracesmith/tracesmith/internal/idgen"
+)
+
+// scope is a run that is still open, and what is open under it. sink, now, above
+// and the run's ids, times, kind and identity do not change once it is made.
+type scope struct {
+	sink  Sink
+	now   func() time.Time
+	above *scope // nil on a turn that StartTurn began
+
+	streaming atomic.Bool // the first token has come
+
+	mu     sync.Mutex
+	run    *Run
+	shared map[string]any // metadata that the runs below take on; replaced, never changed
+	posted bool
+	ended  bool
+	open   map[*scope]struct{}
+	unbind func() bool // lets go of the context that ends the turn
+}
+
+// build makes a run under parent.
+type build func(parent *Run, id uuid.UUID, at time.Time) *Run
+
+// child opens a run under the scope; nil if the scope has ended.
+func (s *scope) child(build build) *Child {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ended {
+		return nil
+	}
+	r := build(s.run, idgen.New(), s.now())
+	if len(s.shared) > 0 {
+		own := r.Metadata
+		r.Metadata = maps.Clone(s.shared)
+		maps.Copy(r.Metadata, own)
+	}
+	c := &Child{scope{sink: s.sink, now: s.now, above: s, run: r, shared: s.shared}}
+	if s.open == nil {
+		s.open = map[*scope]struct{}{}
+	}
+	s.open[&c.scope] = struct{}{}
+	return c
+}
+
+// nested opens a run that others hang under: a subagent, a compaction.
+func (s *scope) nested(build build) *Turn {
+	return (*Turn)(s.child(build))
+}
+
+// change edits the run unless it has ended.
+func (s *scope) change(f func(*Run)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.ended {
+		f(s.run)
+	}
+}
+
+func (s *scope) describe(key string, v any) {
+	s.change(func(r *Run) {
+		if r.Metadata == nil {
+			r.Metadata = map[string]any{}
+		}
+		r.Metadata[key] = v
+	})
+}
+
+// share describes the run and all that start under it later.
+func (s *scope) share(key string, v any) {
+	s.describe(key, v)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	shared := make(map[string]any, len(s.shared)+1)
+	maps.Copy(shared, s.shared)
+	shared[key] = v
+	s.shared = shared
+}
+
+// post writes the run as it stands, pending.
+func (s *scope) post() {
+	s.posted = true
+	first := *s.run
+	first.Metadata = copyMap(first.Metadata) // the turn goes on changing its own
+	_ = s.sink.Submit(Op{Verb: Post, Run: &first})
+}
+
+// fail finishes the run with an error.
+func (s *scope) fail(err error) {
+	switch {
+	case err == nil:
+		s.finish(nil, errors.New("unknown error"), "")
+	case errors.Is(err, context.Canceled):
+		s.finish(nil, nil, err.Error())
+	default:
+		s.finish(nil, err, "")
+	}
+}
+
+// finish ends the run once; later calls do nothing. What is open below goes first,
+// so that it is delivered before its parent says that all is done.
+func (s *scope) finish(output json.RawMessage, err error, reason string) {
+	s.mu.Lock()
+	if s.ended {
+		s.mu.Unlock()
+		return
+	}
+	s.ended = true
+	below := make([]*scope, 0, len(s.open))
+	for c := range s.open {
+		below = append(below, c)
+	}
+	if s.unbind != nil {
+		s.unbind()
+	}
+	s.mu.Unlock()
+
+	stopped := reason
+	if stopped == "" {
+		stopped = "its turn ended first"
+	}
+	for _, c := range below {
+		c.finish(nil, nil, stopped)
+	}
+	if s.above != nil {
+		s.above.mu.Lock()
+		delete(s.above.open, s)
+		s.above.mu.Unlock()
+	}
+	s.write(output, err, reason)
+}
+
+// write submits the run in its final state. Nobody else touches it any more.
+func (s *scope) write(output json.RawMessage, err error, reason string) {
+	if output != nil {
+		s.run.Outputs = output
+	}
+	if reason != "" {
+		Interrupt(s.run, s.now(), reason)
+	} else {
+		if err != nil {
+			s.run.Error = err.Error()
+		}
+		Finish(s.run, s.now())
+	}
+	verb := Post
+	if s.posted {
+		verb = Patch
+	}
+	_ = s.sink.Submit(Op{Verb: verb, Run: s.run}) // the sink counts what it cannot take
+}
+
+func orReason(reason string) string {
+	if reason == "" {
+		return "Interrupted"
+	}
+	return reason
+}
+
+// copyMap returns a map of the caller's own; nil for an empty one.
+func copyMap[V any](m map[string]V) map[string]V {
+	if len(m) == 0 {
+		return nil
+	}
+	return maps.Clone(m)
+}
