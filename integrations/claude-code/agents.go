@@ -29,7 +29,6 @@ type agent struct {
 	StopAt   time.Time `json:"stop_at,omitzero"`
 	LastHash string    `json:"last_hash,omitempty"`
 	Forced   bool      `json:"forced,omitempty"` // its process or its turn is gone
-	Fallback string    `json:"fallback,omitempty"`
 }
 
 // anchor is a run that a subagent hangs under, as far as it takes to build children.
@@ -58,6 +57,37 @@ func (r *reducer) anchor(toolID string, run *runtypes.Run, f *family) {
 		return
 	}
 	r.setAnchor(toolID, run, f)
+	if res := f.thread.results[toolID]; res != nil && res.run != "" {
+		r.setAnchor(runAnchor(res.run), run, f)
+	}
+}
+
+// rootAnchor and runAnchor name what a subagent hangs under when its call is not
+// known: its turn's root, or the call that started its workflow.
+func rootAnchor(prompt string) string { return "root " + prompt }
+func runAnchor(run string) string     { return "run " + run }
+
+// above finds the run that a subagent hangs under; nil if it has not been emitted.
+func (r *reducer) above(a *agent) *anchor {
+	run := a.workflow()
+	switch {
+	case a.Tool != "" && r.Anchors[a.Tool] != nil:
+		return r.Anchors[a.Tool]
+	case run != "" && r.Anchors[runAnchor(run)] != nil:
+		return r.Anchors[runAnchor(run)]
+	case a.Forced || a.Tool == "" && run == "":
+		return r.Anchors[rootAnchor(a.Prompt)]
+	}
+	return nil
+}
+
+// workflow is the run id in the path of a workflow's stage; "" of any other.
+func (a *agent) workflow() string {
+	dir := path.Dir(a.Path)
+	if path.Base(path.Dir(dir)) != "workflows" {
+		return ""
+	}
+	return path.Base(dir)
 }
 
 func (r *reducer) setAnchor(key string, run *runtypes.Run, f *family) {
@@ -110,19 +140,15 @@ func (r *reducer) releaseAgents(all bool) {
 }
 
 // endTurnsAgents settles the subagents of a turn that is over: those whose call was
-// cut off with it are over too, and those whose call is not known hang under the
-// root.
+// cut off with it are over too. Those whose call is not known, and those that start
+// later, may hang under the root.
 func (r *reducer) endTurnsAgents(t *turn, root *runtypes.Run, f *family) {
+	r.setAnchor(rootAnchor(t.Prompt), root, f)
 	for _, id := range sortedKeys(r.Agents) {
 		a := r.Agents[id]
 		if a.Prompt != t.Prompt {
 			continue
 		}
-		key := "root " + t.Prompt
-		if r.Anchors[key] == nil {
-			r.setAnchor(key, root, f)
-		}
-		a.Fallback = key
 		res := f.thread.results[a.Tool]
 		if f.end.interrupted && a.Tool != "" && (res == nil || res.rejected || res.isError) {
 			a.Forced = true
@@ -159,7 +185,7 @@ func (r *reducer) advanceAgents(src integrations.Source) ([]runtypes.Op, error) 
 
 func (r *reducer) advanceAgent(src integrations.Source, a *agent) (ops []runtypes.Op, done bool, err error) {
 	if a.Tool == "" {
-		a.readMeta(src)
+		r.find(src, a)
 	}
 	if !a.Stopped && !a.Forced {
 		return nil, false, nil
@@ -174,14 +200,13 @@ func (r *reducer) advanceAgent(src integrations.Source, a *agent) (ops []runtype
 	if !a.Forced && a.LastHash != "" && !th.says(a.LastHash) {
 		return nil, false, nil // its last words are not on disk yet
 	}
-	up := r.Anchors[a.Tool]
-	if up == nil && (a.Forced || a.Tool == "") {
-		up = r.Anchors[a.Fallback]
-	}
-	if up == nil {
-		// Its call has not been emitted. When the whole session is over it never
-		// will be.
-		return nil, a.Forced && len(r.Turns) == 0 && !r.hasOuter(a), nil
+	up := r.above(a)
+	switch {
+	case up != nil:
+	case a.Forced && len(r.Turns) == 0 && !r.hasOuter(a): // nothing will ever be above it
+		return nil, true, fmt.Errorf("claudecode: a subagent of a turn that is not known")
+	default:
+		return nil, false, nil
 	}
 	return r.emitAgent(a, th, up), true, nil
 }
@@ -190,7 +215,7 @@ func (r *reducer) advanceAgent(src integrations.Source, a *agent) (ops []runtype
 // the call that started a.
 func (r *reducer) hasOuter(a *agent) bool {
 	for _, other := range r.Agents {
-		if other != a && (r.Anchors[other.Tool] != nil || r.Anchors[other.Fallback] != nil) {
+		if other != a && r.above(other) != nil {
 			return true
 		}
 	}
@@ -228,6 +253,9 @@ func (r *reducer) emitAgent(a *agent, th *thread, up *anchor) []runtypes.Op {
 			r.anchor(b.ID, child, f)
 			delete(r.Tools, b.ID)
 		}
+	}
+	if end.interrupted {
+		ops = append(ops, r.unrecorded(f, a.ID)...)
 	}
 	t := &turn{}
 	t.finish(run, th, end)
@@ -268,6 +296,18 @@ func (r *reducer) agentThread(src integrations.Source, a *agent) (*thread, error
 		return th, fmt.Errorf("claudecode: subagent transcript: %w", err)
 	}
 	return th, nil
+}
+
+// find looks where a subagent's files are: a workflow's stages lie one folder
+// deeper, and only their end says where.
+func (r *reducer) find(src integrations.Source, a *agent) {
+	if a.Type == "workflow-subagent" && a.workflow() == "" {
+		pattern := path.Join(strings.TrimSuffix(r.Transcript, ".jsonl"), "subagents", "workflows", "*", "agent-"+a.ID+".jsonl")
+		if found, err := src.Glob(pattern); err == nil && len(found) == 1 {
+			a.Path = found[0]
+		}
+	}
+	a.readMeta(src)
 }
 
 // readMeta finds the call that started a subagent in the file beside its

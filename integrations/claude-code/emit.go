@@ -86,6 +86,9 @@ func (r *reducer) emit(t *turn, th *thread, root *runtypes.Run, hard, over bool,
 			delete(r.Tools, b.ID)
 		}
 	}
+	if over && end.interrupted {
+		ops = append(ops, r.unrecorded(f, "")...)
+	}
 	if over {
 		r.endTurnsAgents(t, root, f)
 	}
@@ -141,6 +144,24 @@ func (r *reducer) llm(f *family, reply *reply) *runtypes.Run {
 		run.Metadata[metaStopReason] = reply.stop
 	}
 	return runtypes.Finish(run, reply.end)
+}
+
+// unrecorded emits tools that a hook saw start and no transcript knows of: the
+// process was killed before it wrote their call.
+func (r *reducer) unrecorded(f *family, agent string) []runtypes.Op {
+	var ops []runtypes.Op
+	for _, id := range sortedKeys(r.Tools) {
+		timing := r.Tools[id]
+		if timing.Prompt != f.prompt || timing.Agent != agent || timing.Pre.IsZero() || timing.Name == "" || f.thread.calls(id) {
+			continue
+		}
+		run := runtypes.Tool(f.parent, r.id(f.start, f.prompt, "tool", id), timing.Pre, timing.Name)
+		run.Metadata = map[string]any{metaCallID: id}
+		ops = append(ops, runtypes.Op{Verb: runtypes.Post, Run: runtypes.Interrupt(run, f.end.at, f.end.err)})
+		r.anchor(id, run, f)
+		delete(r.Tools, id)
+	}
+	return ops
 }
 
 // events are the failed attempts that led to the reply.

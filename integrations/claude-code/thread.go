@@ -66,9 +66,10 @@ type result struct {
 	content  json.RawMessage
 	denial   string
 	decision *decision
-	rejected bool // the user stopped the tool or refused it
-	marked   bool // an interrupt marker follows at once
-	final    bool // a later model call stands behind it
+	rejected bool   // the user stopped the tool or refused it
+	run      string // a workflow's run id
+	marked   bool   // an interrupt marker follows at once
+	final    bool   // a later model call stands behind it
 }
 
 type request struct {
@@ -218,7 +219,7 @@ func (t *thread) addUser(l *line) {
 		res := &result{
 			id: b.ToolUseID, at: l.Timestamp, isError: b.IsError, content: b.Content,
 			denial: l.ToolDenialKind, decision: l.Decision,
-			rejected: string(l.ToolUseResult) == `"User rejected tool use"`,
+			rejected: string(l.ToolUseResult) == `"User rejected tool use"`, run: workflowRun(l.ToolUseResult),
 		}
 		t.results[res.id] = res
 		t.entries = append(t.entries, entry{result: res})
@@ -235,6 +236,19 @@ func (t *thread) addUser(l *line) {
 	default:
 		t.entries = append(t.entries, entry{user: l})
 	}
+}
+
+// workflowRun is the id of the run that a Workflow call started: its stages' files
+// lie in a folder of that name.
+func workflowRun(result json.RawMessage) string {
+	if len(result) == 0 || result[0] != '{' {
+		return ""
+	}
+	var launched struct {
+		Run string `json:"runId"`
+	}
+	_ = json.Unmarshal(result, &launched) // a result of another shape names none
+	return launched.Run
 }
 
 // markResults notes that the tools answered since the last model message were
@@ -301,6 +315,16 @@ func (t *thread) failedBefore(call block) string {
 		}
 	}
 	return found
+}
+
+// calls reports whether a reply of the thread calls the tool.
+func (t *thread) calls(id string) bool {
+	for _, reply := range t.order {
+		if _, ok := reply.asked[id]; ok {
+			return true
+		}
+	}
+	return false
 }
 
 // lastReply is the last model message of the thread.

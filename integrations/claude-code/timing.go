@@ -10,6 +10,7 @@ import (
 type timing struct {
 	Prompt    string    `json:"prompt,omitempty"`
 	Agent     string    `json:"agent,omitempty"`
+	Name      string    `json:"name,omitempty"`
 	InputHash string    `json:"input_hash,omitempty"`
 	Pre       time.Time `json:"pre,omitzero"`
 	Asked     time.Time `json:"asked,omitzero"` // PermissionRequest
@@ -42,7 +43,7 @@ func (r *reducer) heardTool(e integrations.Event, d *data) {
 	}
 	switch e.Kind {
 	case "PreToolUse":
-		t.Pre, t.InputHash = e.At, d.InputHash
+		t.Pre, t.InputHash, t.Name = e.At, d.InputHash, d.Tool
 	case "PostToolUse", "PostToolUseFailure":
 		t.Post, t.Ran = e.At, d.DurationMS
 	}
