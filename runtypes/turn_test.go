@@ -131,12 +131,18 @@ func TestEndingTwiceWritesOnce(t *testing.T) {
 }
 
 func TestTracingOffCostsNothingAndBreaksNothing(t *testing.T) {
+	ctx := t.Context()
 	allocs := testing.AllocsPerRun(100, func() {
 		turn := StartTurn(nil, Identity{}, "x")
-		turn.LLM("m", nil).Usage(Usage{}).Model(Model{}).Metadata("k", 1).End("y")
-		turn.Tool("t", "", nil).Fail(nil)
-		sub := turn.Subagent("k", "", nil)
+		turn.LLM("m", benchMessages).Usage(Usage{}).Model(Model{}).Metadata("k", "v").Tags("a").Output("x").End("y")
+		turn.Tool("t", "", benchArgs).Skill("s").Event("e", nil).Attach("a", "", nil).Fail(nil)
+		turn.LLM("m", nil).Token()
+		sub := turn.Tool("t", "", nil).Subagent("k", "", nil)
+		sub.Compaction("auto", nil).Metadata("k", 1).Tags("b").Attach("a", "", nil).End(nil)
+		sub.Inject(nil)
 		sub.End(nil)
+		turn.Guard(ctx)
+		ctx = NewContext(ctx, turn)
 		turn.Fail(nil)
 		turn.Interrupt("")
 		turn.End(nil)

@@ -1,0 +1,24 @@
+package gitinfo_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/tracesmith/tracesmith/gitinfo"
+)
+
+func ExampleDetectIdentity() {
+	dir, err := os.MkdirTemp("", "widgets-")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer os.RemoveAll(dir)
+
+	id := gitinfo.DetectIdentity(context.Background(), dir)
+	id.Integration, id.Runtime, id.ThreadID = "my-agent", "My Agent", "conversation-7"
+	fmt.Println(filepath.IsAbs(id.WorkingDirectory), id.Repo.Branch == "")
+	// Output: true true
+}
