@@ -289,3 +289,62 @@ func TestASkillIsNamed(t *testing.T) {
 		t.Errorf("metadata %v", tool.Metadata())
 	}
 }
+
+func TestASessionThatKeepsNoTranscriptIsTracedFromItsHooks(t *testing.T) {
+	runs := replayed(t, "no-session-persistence")
+	root := one(t, runs, runtypes.KindRoot)
+	if !strings.Contains(string(root.Inputs), "SCENARIO:parallel") || !strings.Contains(string(root.Outputs), "main.go prints") {
+		t.Errorf("inputs %s, outputs %s", root.Inputs, root.Outputs)
+	}
+	if n := len(of(runs, runtypes.KindTool)); n != 2 {
+		t.Errorf("%d tool calls, want 2", n)
+	}
+}
+
+func TestTwoSubagentsAtOnceAreBothClosed(t *testing.T) {
+	runs := replayed(t, "two-subagents")
+	agents := of(runs, runtypes.KindSubagent)
+	if len(agents) != 2 || agents[0].ParentRunID == agents[1].ParentRunID {
+		t.Fatalf("%d subagents, want one below each call", len(agents))
+	}
+	if n := len(of(runs, runtypes.KindLLM)); n != 6 {
+		t.Errorf("%d model calls, want 6", n)
+	}
+}
+
+func TestAWorkflowsStagesHangUnderItsCall(t *testing.T) {
+	runs := replayed(t, "workflow-stages")
+	agents := of(runs, runtypes.KindSubagent)
+	if len(agents) != 2 {
+		t.Fatalf("%d stages, want 2", len(agents))
+	}
+	for _, tool := range of(runs, runtypes.KindTool) {
+		if tool.Name == "Workflow" && (agents[0].ParentRunID != tool.ID || agents[1].ParentRunID != tool.ID) {
+			t.Errorf("the stages hang under %s and %s", agents[0].ParentRunID, agents[1].ParentRunID)
+		}
+	}
+}
+
+func TestANotificationThatLandsMidTurnJoinsTheTurn(t *testing.T) {
+	runs := replayed(t, "notification-mid-turn")
+	root := one(t, runs, runtypes.KindRoot)
+	if root.Error != "" || len(of(runs, runtypes.KindLLM)) != 5 || len(of(runs, runtypes.KindTool)) != 4 {
+		t.Errorf("error %q, %d runs", root.Error, len(runs))
+	}
+}
+
+func TestAnAutomaticCompactionBelongsToItsTurn(t *testing.T) {
+	runs := replayed(t, "auto-compact")
+	c := one(t, runs, runtypes.KindChain)
+	if meta := c.Metadata(); c.ParentRunID != one(t, runs, runtypes.KindRoot).ID || meta["compaction_trigger"] != "auto" || meta["ls_agent_type"] != "compaction" {
+		t.Errorf("parent %s, metadata %v", c.ParentRunID, meta)
+	}
+}
+
+func TestMCPToolsNameTheirServer(t *testing.T) {
+	for _, tool := range of(replayed(t, "mcp-tools"), runtypes.KindTool) {
+		if tool.Metadata()["mcp_server"] != "stock" {
+			t.Errorf("%s: %v", tool.Name, tool.Metadata()["mcp_server"])
+		}
+	}
+}

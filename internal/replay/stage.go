@@ -42,6 +42,9 @@ func (rec *Recording) Stage(dir string, begin time.Time) (*Stage, error) {
 		s.Steps = append(s.Steps, staged)
 	}
 	err := filepath.WalkDir(rec.home, func(path string, d fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) && path == rec.home {
+			return os.MkdirAll(complete, 0o755) // the session wrote no files
+		}
 		if err != nil {
 			return err
 		}
