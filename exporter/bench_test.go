@@ -90,10 +90,7 @@ func BenchmarkEncode(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	r, err := newRecord(runtypes.Post, wire)
-	if err != nil {
-		b.Fatal(err)
-	}
+	r := newRecord(runtypes.Post, &wire)
 	records, boundary, buf := []*record{&r}, newBoundary(), []byte(nil)
 	b.ReportAllocs()
 	for b.Loop() {

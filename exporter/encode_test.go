@@ -101,10 +101,7 @@ func TestBothEndpointsCarryTheSameRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := newRecord(runtypes.Post, want)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := newRecord(runtypes.Post, &want)
 	var got runtypes.Wire
 	if err := json.Unmarshal(r.appendJSON(nil), &got); err != nil {
 		t.Fatal(err)

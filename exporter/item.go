@@ -73,8 +73,8 @@ func (it *item) prepare(redact redactor, project string) *DropError {
 		if w.SessionName == "" {
 			w.SessionName = project
 		}
-		it.wire, err = newRecord(it.verb, w)
-		return err
+		it.wire = newRecord(it.verb, &w)
+		return nil
 	})
 	if err != nil {
 		return &DropError{ReasonInvalid, err}

@@ -1,9 +1,6 @@
 package exporter
 
 import (
-	"encoding/json"
-	"fmt"
-
 	"github.com/tracesmith/tracesmith/runtypes"
 )
 
@@ -25,9 +22,9 @@ type field struct {
 
 // newRecord serialises w. The fields come in the order that LangSmith's own
 // clients write them.
-func newRecord(verb runtypes.Verb, w runtypes.Wire) (record, error) {
-	r := record{verb: verb, id: w.ID, fields: make([]field, 0, 5)}
-	add := func(name string, raw json.RawMessage) {
+func newRecord(verb runtypes.Verb, w *runtypes.Wire) record {
+	r := record{verb: verb, id: w.ID, main: w.AppendHead(make([]byte, 0, 512)), fields: make([]field, 0, 5)}
+	add := func(name string, raw []byte) {
 		if len(raw) > 0 {
 			r.fields = append(r.fields, field{name, raw})
 		}
@@ -37,19 +34,9 @@ func newRecord(verb runtypes.Verb, w runtypes.Wire) (record, error) {
 	add("events", w.Events)
 	add("extra", w.Extra)
 	if w.Error != "" {
-		raw, err := runtypes.Marshal(w.Error)
-		if err != nil {
-			return record{}, fmt.Errorf("exporter: error of run %s: %w", w.ID, err)
-		}
-		add("error", raw)
+		add("error", runtypes.AppendText(nil, w.Error))
 	}
-	w.Inputs, w.Outputs, w.Events, w.Extra, w.Error = nil, nil, nil, nil, ""
-	main, err := runtypes.Marshal(w)
-	if err != nil {
-		return record{}, fmt.Errorf("exporter: run %s: %w", w.ID, err)
-	}
-	r.main = main
-	return r, nil
+	return r
 }
 
 // size is what the record takes in a multipart body, or a little more.

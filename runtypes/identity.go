@@ -47,56 +47,42 @@ func (id Identity) AgentRuntime() string {
 	return strings.TrimSpace(id.Runtime + " " + id.RuntimeVersion)
 }
 
-// stamp writes the identity block of a run of the given kind over m. It is
-// called last, so the identity always wins over user metadata.
-func (id Identity) stamp(m map[string]any, kind Kind, agent AgentType) {
-	set := func(key, value string) {
-		if value == "" {
-			delete(m, key)
-			return
-		}
-		m[key] = value
-	}
+// stamp adds the identity block of a run of the given kind.
+func (id Identity) stamp(m *members, kind Kind, agent AgentType) {
 	if agent == "" {
 		agent = AgentRoot
 	}
-	set("ls_agent_type", string(agent))
-	set("ls_agent_purpose", "coding")
-	set("ls_integration", id.Integration)
-	set("ls_integration_version", version.Version)
-	set("ls_agent_runtime", id.AgentRuntime())
-	set("ls_agent_version", id.RuntimeVersion)
-	set("ls_agent_runtime_version", id.RuntimeVersion)
-	set("ls_trace_schema_version", SchemaVersion)
-	set("thread_id", id.ThreadID)
-	set("turn_id", id.TurnID)
-	delete(m, "turn_number")
-	if id.TurnNumber > 0 {
-		m["turn_number"] = id.TurnNumber
-	}
-	set("git_branch", id.Repo.Branch)
-	set("git_commit_sha", id.Repo.SHA)
-	set("git_repo_url", id.Repo.URL)
-	web, provider, name := id.Repo.Web()
-	set("repository_url", web)
-	set("repository_provider", provider)
-	set("repository_name", name)
-	set("working_directory", id.WorkingDirectory)
-	set("cwd", id.WorkingDirectory)
-	set("sandbox_type", id.SandboxType)
-	set("user_id", id.UserID)
-	set("ls_attribution_identifier", id.Attribution)
-	mode := ""
-	if id.MetadataOnly {
-		mode = "metadata"
-	}
-	set("ls_tracing_mode", mode)
-
-	policy := ""
 	if kind == KindRoot || kind == KindInterrupted {
-		policy = id.ApprovalPolicy
+		m.set("approval_policy", id.ApprovalPolicy)
 	}
-	set("approval_policy", policy)
+	m.set("cwd", id.WorkingDirectory)
+	m.set("git_branch", id.Repo.Branch)
+	m.set("git_commit_sha", id.Repo.SHA)
+	m.set("git_repo_url", id.Repo.URL)
+	m.set("ls_agent_purpose", "coding")
+	m.set("ls_agent_runtime", id.AgentRuntime())
+	m.set("ls_agent_runtime_version", id.RuntimeVersion)
+	m.set("ls_agent_type", string(agent))
+	m.set("ls_agent_version", id.RuntimeVersion)
+	m.set("ls_attribution_identifier", id.Attribution)
+	m.set("ls_integration", id.Integration)
+	m.set("ls_integration_version", version.Version)
+	m.set("ls_trace_schema_version", SchemaVersion)
+	if id.MetadataOnly {
+		m.set("ls_tracing_mode", "metadata")
+	}
+	web, provider, name := id.Repo.Web()
+	m.set("repository_name", name)
+	m.set("repository_provider", provider)
+	m.set("repository_url", web)
+	m.set("sandbox_type", id.SandboxType)
+	m.set("thread_id", id.ThreadID)
+	m.set("turn_id", id.TurnID)
+	if id.TurnNumber > 0 {
+		m.count("turn_number", int64(id.TurnNumber))
+	}
+	m.set("user_id", id.UserID)
+	m.set("working_directory", id.WorkingDirectory)
 }
 
 // Web gives the repository's https address, its provider (github, gitlab,

@@ -10,7 +10,6 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 )
 
 // Marshal encodes v as LangSmith can take it: no HTML escaping (it triples the
@@ -33,13 +32,13 @@ func Marshal(v any) (json.RawMessage, error) {
 // U+FFFD, integers beyond 64 bits become strings; key order, other numbers and
 // everything else stay as they are.
 func Clean(raw json.RawMessage) (json.RawMessage, error) {
-	if !json.Valid(raw) {
-		return nil, errors.New("runtypes: not valid JSON")
-	}
-	if clean(raw) {
+	switch scan(raw) {
+	case clean:
 		return raw, nil
+	case dirty:
+		return rewrite(raw)
 	}
-	return rewrite(raw)
+	return nil, errors.New("runtypes: not valid JSON")
 }
 
 func encode(v any) (json.RawMessage, error) {
@@ -50,38 +49,6 @@ func encode(v any) (json.RawMessage, error) {
 		return nil, err
 	}
 	return bytes.TrimSuffix(buf.Bytes(), []byte("\n")), nil
-}
-
-// clean reports whether valid JSON needs no rewriting: a cheap scan that errs on
-// the side of rewriting.
-func clean(raw []byte) bool {
-	digits, inString := 0, false
-	for i := 0; i < len(raw); i++ {
-		c := raw[i]
-		if inString {
-			switch c {
-			case '\\':
-				if i+2 < len(raw) && raw[i+1] == 'u' && (raw[i+2] == 'd' || raw[i+2] == 'D') {
-					return false
-				}
-				i++
-			case '"':
-				inString = false
-			}
-			continue
-		}
-		switch {
-		case c == '"':
-			inString, digits = true, 0
-		case c >= '0' && c <= '9':
-			if digits++; digits > 18 {
-				return false
-			}
-		default:
-			digits = 0
-		}
-	}
-	return utf8.Valid(raw)
 }
 
 // rewrite copies JSON token by token, which keeps the order of keys.

@@ -84,55 +84,6 @@ type Sink interface {
 // Pending reports whether the run has not ended.
 func (r *Run) Pending() bool { return r.End.IsZero() }
 
-// metadata is the run's extra.metadata: user's and run-specific keys, then the
-// keys of its kind, then the identity block, which always wins.
-func (r *Run) metadata() map[string]any {
-	m := make(map[string]any, len(r.Metadata)+32)
-	for key, value := range r.Metadata {
-		if present(value) {
-			m[key] = value
-		}
-	}
-	for _, key := range kindKeys {
-		delete(m, key)
-	}
-	set := func(key, value string) {
-		if value != "" {
-			m[key] = value
-		}
-	}
-	switch r.Kind {
-	case KindLLM:
-		set("ls_model_name", r.Model.Name)
-		set("ls_provider", r.Model.Provider)
-		set("ls_model_type", "chat")
-		if len(r.Model.InvocationParams) > 0 {
-			m["ls_invocation_params"] = r.Model.InvocationParams
-		}
-		if r.Usage != nil {
-			m["usage_metadata"] = r.Usage.metadata()
-		}
-	case KindTool:
-		set("ls_tool_name", r.Tool.Name)
-		set("ls_skill_name", r.Tool.Skill)
-	case KindSubagent:
-		set("ls_subagent_id", r.Subagent.ID)
-		set("ls_subagent_type", r.Subagent.Type)
-	}
-	if r.Interrupted && r.Error != "" {
-		m["ls_is_error_interrupt"] = true
-	}
-	r.Identity.stamp(m, r.Kind, r.AgentType)
-	return m
-}
-
-// kindKeys belong to one kind of run each and are only ever set from a run's own
-// fields, so that metadata handed in cannot put them on the wrong kind.
-var kindKeys = []string{
-	"ls_model_name", "ls_provider", "ls_model_type", "ls_invocation_params", "usage_metadata",
-	"ls_tool_name", "ls_skill_name", "ls_subagent_id", "ls_subagent_type", "ls_is_error_interrupt",
-}
-
 // present reports whether a metadata value says anything: null and the empty
 // string are left out, as the contract wants an unknown value to be absent.
 func present(value any) bool {

@@ -18,41 +18,60 @@ type Usage struct {
 	TotalCost     float64 // US dollars, only where the agent itself knows the price
 }
 
-// metadata is the usage_metadata object of the wire.
-func (u *Usage) metadata() map[string]any {
-	in, out := map[string]any{}, map[string]any{}
-	put := func(m map[string]any, key string, n int64) {
-		if n > 0 {
-			m[key] = n
-		}
+// append writes the usage_metadata object of the wire.
+func (u *Usage) append(dst []byte) ([]byte, error) {
+	var buf [8]member
+	m := members(buf[:0])
+	m.count("input_tokens", u.Input)
+	if err := m.details("input_token_details", u.input); err != nil {
+		return nil, err
 	}
-	for key, n := range u.InputDetails {
-		put(in, key, n)
-	}
-	for key, n := range u.OutputDetails {
-		put(out, key, n)
-	}
-	put(in, "cache_read", u.CacheRead)
-	put(in, "ephemeral_5m_input_tokens", u.Ephemeral5m)
-	put(in, "ephemeral_1h_input_tokens", u.Ephemeral1h)
-	if u.Ephemeral5m == 0 && u.Ephemeral1h == 0 { // the split or the sum, never both: they would be priced twice
-		put(in, "cache_creation", u.CacheCreation)
-	}
-	put(out, "reasoning", u.Reasoning)
-
-	m := map[string]any{
-		"input_tokens":  u.Input,
-		"output_tokens": u.Output,
-		"total_tokens":  u.Input + u.Output,
-	}
-	if len(in) > 0 {
-		m["input_token_details"] = in
-	}
-	if len(out) > 0 {
-		m["output_token_details"] = out
+	m.count("output_tokens", u.Output)
+	if err := m.details("output_token_details", u.output); err != nil {
+		return nil, err
 	}
 	if u.TotalCost > 0 {
-		m["total_cost"] = u.TotalCost
+		m.put("total_cost", u.TotalCost)
 	}
-	return m
+	m.count("total_tokens", u.Input+u.Output)
+	return m.append(dst)
+}
+
+func (u *Usage) input(m *members) {
+	for key, n := range u.InputDetails {
+		m.positive(key, n)
+	}
+	m.positive("cache_read", u.CacheRead)
+	m.positive("ephemeral_1h_input_tokens", u.Ephemeral1h)
+	m.positive("ephemeral_5m_input_tokens", u.Ephemeral5m)
+	if u.Ephemeral5m == 0 && u.Ephemeral1h == 0 { // the split or the sum, never both: they would be priced twice
+		m.positive("cache_creation", u.CacheCreation)
+	}
+}
+
+func (u *Usage) output(m *members) {
+	for key, n := range u.OutputDetails {
+		m.positive(key, n)
+	}
+	m.positive("reasoning", u.Reasoning)
+}
+
+// details adds an object of counts, unless it is empty.
+func (m *members) details(key string, fill func(*members)) error {
+	var buf [8]member
+	counts := members(buf[:0])
+	fill(&counts)
+	if len(counts) == 0 {
+		return nil
+	}
+	raw, err := counts.append(make([]byte, 0, 128))
+	m.json(key, raw)
+	return err
+}
+
+// positive adds a count, unless there is nothing to count.
+func (m *members) positive(key string, n int64) {
+	if n > 0 {
+		m.count(key, n)
+	}
 }

@@ -109,18 +109,6 @@ func Encode(op Op) (Wire, error) {
 	return w, nil
 }
 
-func (r *Run) extra() (json.RawMessage, error) {
-	meta := r.metadata()
-	extra := map[string]any{
-		"metadata": meta,
-		"runtime":  map[string]any{"sdk": "tracesmith", "sdk_version": Version(), "library": "tracesmith"},
-	}
-	if len(r.Model.InvocationParams) > 0 && r.Kind == KindLLM {
-		extra["invocation_params"] = r.Model.InvocationParams
-	}
-	return Marshal(extra)
-}
-
 func events(list []RunEvent) (json.RawMessage, error) {
 	if len(list) == 0 {
 		return nil, nil
@@ -137,6 +125,36 @@ func events(list []RunEvent) (json.RawMessage, error) {
 		out[i] = m
 	}
 	return Marshal(out)
+}
+
+// AppendHead appends the members of the object that are not parts of their own.
+func (w *Wire) AppendHead(dst []byte) []byte {
+	member := func(key, text string) {
+		if text != "" {
+			dst = append(append(append(dst, ',', '"'), key...), '"', ':')
+			dst = AppendText(dst, text)
+		}
+	}
+	dst = AppendText(append(dst, `{"id":`...), w.ID)
+	member("trace_id", w.TraceID)
+	member("parent_run_id", w.ParentRunID)
+	member("dotted_order", w.DottedOrder)
+	member("name", w.Name)
+	member("run_type", w.RunType)
+	member("start_time", w.StartTime)
+	member("end_time", w.EndTime)
+	member("session_name", w.SessionName)
+	if len(w.Tags) > 0 {
+		dst = append(dst, `,"tags":[`...)
+		for i, tag := range w.Tags {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = AppendText(dst, tag)
+		}
+		dst = append(dst, ']')
+	}
+	return append(dst, '}')
 }
 
 // printable replaces what a run's name must not hold: control characters and bad
