@@ -2,6 +2,7 @@ package integrations
 
 import (
 	"encoding/json"
+	"iter"
 	"time"
 )
 
@@ -21,6 +22,9 @@ type Agent struct {
 	Project func(Payload) (json.RawMessage, error)
 	// NewReducer returns the state of a session that nothing is known of yet.
 	NewReducer func(Options) Reducer
+	// Past finds the sessions of the past in the agent's own files; nil: the agent
+	// keeps none. An error concerns one of them, or a place that cannot be read.
+	Past func(Source, Place) iter.Seq2[Session, error]
 
 	Setup Setup
 }

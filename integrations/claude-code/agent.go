@@ -18,6 +18,7 @@ func Agent() *integrations.Agent {
 		Peek:       peek,
 		Project:    project,
 		NewReducer: func(o integrations.Options) integrations.Reducer { return newReducer(o) },
+		Past:       past,
 		Setup:      setup(),
 	}
 }
