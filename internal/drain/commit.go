@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/google/uuid"
+
 	"github.com/tracesmith/tracesmith/internal/journal"
 	"github.com/tracesmith/tracesmith/runtypes"
 )
@@ -28,6 +30,7 @@ func (f *fold) flush(ctx context.Context) error {
 	if err := f.deliver(ctx); err != nil {
 		return err
 	}
+	f.enter() // before the commit: after it nobody would
 	if err := f.commit(); err != nil {
 		return err
 	}
@@ -48,10 +51,32 @@ func (f *fold) deliver(ctx context.Context) error {
 			return &deliveryError{err}
 		}
 		f.pending = f.pending[len(part):]
+		f.whole = append(f.whole, EndedTraces(part)...)
 		f.d.delivered(f.dest)
 	}
 	f.pending, f.bytes = nil, 0
 	return nil
+}
+
+// EndedTraces lists the traces whose roots have their ends among the ops. What
+// belongs to them and comes later comes by the same way.
+func EndedTraces(ops []runtypes.Op) []uuid.UUID {
+	var traces []uuid.UUID
+	for _, op := range ops {
+		if op.Run.ParentID == uuid.Nil && !op.Run.Pending() {
+			traces = append(traces, op.Run.TraceID)
+		}
+	}
+	return traces
+}
+
+// enter writes the traces that the destination has now into its ledger, so that an
+// import leaves them out. Without the ledger it would send them once more.
+func (f *fold) enter() {
+	if err := f.d.state.Enter(f.dest.ID, f.whole); err != nil {
+		f.d.log.Warn("ledger", "destination", f.dest.ID, "traces", len(f.whole), "error", err.Error())
+	}
+	f.whole = nil
 }
 
 // part is the longest start of what is pending that one export may carry, and

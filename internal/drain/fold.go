@@ -9,6 +9,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/tracesmith/tracesmith/integrations"
 	"github.com/tracesmith/tracesmith/internal/journal"
 	"github.com/tracesmith/tracesmith/runtypes"
@@ -36,6 +38,7 @@ type fold struct {
 	reducer integrations.Reducer
 	out     writes
 	pending []runtypes.Op // taken and not delivered
+	whole   []uuid.UUID   // traces delivered with their ends since the last commit
 	bytes   int           // of pending
 	entries int           // applied since the last commit
 
@@ -67,7 +70,7 @@ func (f *fold) load() error {
 	}
 	f.cp, f.reducer = cp, reducer
 	f.out = writes{d: f.d, since: f.d.since[f.dest.ID], cp: &f.cp, lost: map[string]int{}}
-	f.pending, f.bytes, f.entries = nil, 0, 0
+	f.pending, f.bytes, f.entries, f.whole = nil, 0, 0, nil
 	return nil
 }
 

@@ -39,6 +39,16 @@ func newFiles(watch iter.Seq[string]) *files {
 	return f
 }
 
+// Snapshot is the Source of a session whose hooks, if there were any, are not read:
+// a file ends where it ended when it was first asked for.
+type Snapshot struct{ *files }
+
+// NewSnapshot returns a look at the agent's files as they are.
+func NewSnapshot() Snapshot { return Snapshot{newFiles(func(func(string) bool) {})} }
+
+// Skipped is how many lines were too long to be read, so far.
+func (s Snapshot) Skipped() int { return s.skipped }
+
 // Glob implements integrations.Source.
 func (f *files) Glob(pattern string) ([]string, error) {
 	found, err := filepath.Glob(pattern)
