@@ -1,0 +1,234 @@
+package history
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/tracesmith/tracesmith/integrations"
+	"github.com/tracesmith/tracesmith/internal/drain"
+	"github.com/tracesmith/tracesmith/internal/journal"
+	"github.com/tracesmith/tracesmith/runtypes"
+)
+
+// way is the way of one session from its files to the destinations.
+type way struct {
+	i       *Import
+	session found
+	src     drain.Snapshot
+	reducer integrations.Reducer
+
+	cwd    string                      // where the session began
+	traces map[uuid.UUID]*trace        // as the reducer began them
+	open   map[uuid.UUID]*runtypes.Run // posts that wait for their run's end
+	ready  []runtypes.Op
+	bytes  int // of ready
+
+	turns, off int // turns to be traced, and those that are not
+	lost       map[string]int
+}
+
+// trace is a turn of the session.
+type trace struct {
+	wanted bool // by a destination
+	whole  bool // its root is complete
+	runs   int
+}
+
+func (i *Import) newWay(s found) *way {
+	return &way{
+		i: i, session: s, src: drain.NewSnapshot(), reducer: i.cfg.Agent.NewReducer(i.cfg.Reducer),
+		traces: map[uuid.UUID]*trace{}, open: map[uuid.UUID]*runtypes.Run{}, lost: map[string]int{},
+	}
+}
+
+// walk tells the session to the reducer and delivers what comes of it. Only when all
+// of it is delivered does it count as done.
+func (w *way) walk(ctx context.Context) error {
+	for e, err := range w.session.Events(w.src) {
+		if err != nil {
+			return err
+		}
+		if w.cwd == "" {
+			w.cwd = e.CWD
+		}
+		if err := w.tell(ctx, e); err != nil {
+			return err
+		}
+	}
+	for _, kind := range []string{integrations.Grew, integrations.Dead} {
+		if err := w.tell(ctx, integrations.Event{Kind: kind}); err != nil {
+			return err
+		}
+	}
+	if err := w.flush(ctx); err != nil {
+		return err
+	}
+	w.enter()
+	return nil
+}
+
+// tell gives the reducer an event. Its faults concern that event alone.
+func (w *way) tell(ctx context.Context, e integrations.Event) error {
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("history: %w", err)
+	}
+	before := w.src.Skipped()
+	ops, err := w.apply(e)
+	if err != nil {
+		w.lost[journal.DropReducer]++
+		// An error may quote what it could not read: its type says enough.
+		w.i.cfg.Log.Error("reducer", "session", w.session.ID, "event", e.Kind, "error", fmt.Sprintf("%T", err))
+	}
+	if n := w.src.Skipped() - before; n > 0 {
+		w.lost[journal.DropLongLine] += n
+	}
+	for _, op := range ops {
+		if op.Run == nil || !w.wants(op.Run) {
+			continue
+		}
+		if op, done := w.settle(op); done {
+			w.take(op)
+		}
+		if len(w.ready) >= w.i.cfg.MaxOps || w.bytes >= w.i.cfg.MaxBytes {
+			if err := w.flush(ctx); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (w *way) apply(e integrations.Event) (ops []runtypes.Op, err error) {
+	defer func() {
+		if fault := recover(); fault != nil {
+			err = fmt.Errorf("history: panic: %T", fault)
+		}
+	}()
+	return w.reducer.Apply(w.src, e)
+}
+
+// wants reports whether a run's trace is to be sent to anybody. The first run of a
+// trace decides.
+func (w *way) wants(run *runtypes.Run) bool {
+	if t := w.traces[run.TraceID]; t != nil {
+		return t.wanted
+	}
+	t := &trace{}
+	w.traces[run.TraceID] = t
+	switch {
+	case began(run.TraceID).Before(w.i.cfg.Since):
+	case !w.i.cfg.Wanted(run.Identity.WorkingDirectory):
+		w.off++
+	default:
+		w.turns++
+		t.wanted = slices.ContainsFunc(w.i.targets, func(t *target) bool { return t.lacks(run.TraceID) })
+	}
+	if t.wanted {
+		w.i.progress.Turns++
+	}
+	return t.wanted
+}
+
+// began is when a trace's turn began: its id says so.
+func began(trace uuid.UUID) time.Time {
+	return time.Unix(trace.Time().UnixTime())
+}
+
+// settle makes one post of a run's post and its patch: what is imported is over.
+func (w *way) settle(op runtypes.Op) (runtypes.Op, bool) {
+	if op.Verb == runtypes.Post && op.Run.Pending() {
+		w.open[op.Run.ID] = op.Run
+		return op, false
+	}
+	if post := w.open[op.Run.ID]; post != nil && op.Verb == runtypes.Patch {
+		delete(w.open, op.Run.ID)
+		op = runtypes.Op{Verb: runtypes.Post, Run: runtypes.Merge(post, op.Run)}
+	}
+	return op, true
+}
+
+// take makes a run ready for delivery.
+func (w *way) take(op runtypes.Op) {
+	t := w.traces[op.Run.TraceID]
+	t.runs++
+	root := op.Run.ParentID == uuid.Nil
+	t.whole = t.whole || root
+	if w.i.cfg.DryRun {
+		return
+	}
+	run := *op.Run // the reducer may have kept it
+	if root {
+		run.Metadata = marked(run.Metadata)
+	}
+	w.i.cfg.Shape(&run)
+	if err := w.i.cfg.Redact(&run); err != nil {
+		w.lost[journal.DropRedaction]++
+		w.i.cfg.Log.Error("redaction", "run", run.ID.String(), "error", fmt.Sprintf("%T", err))
+		return
+	}
+	op.Run = &run
+	w.ready = append(w.ready, op)
+	w.bytes += len(run.Inputs) + len(run.Outputs) + len(run.Error)
+}
+
+// marked adds the mark of an imported turn.
+func marked(metadata map[string]any) map[string]any {
+	all := make(map[string]any, len(metadata)+1)
+	for key, value := range metadata {
+		all[key] = value
+	}
+	all[integrations.MetaImported] = true
+	return all
+}
+
+// flush delivers what is ready to all destinations side by side. One that fails is
+// left alone from then on.
+func (w *way) flush(ctx context.Context) error {
+	if len(w.ready) == 0 {
+		return nil
+	}
+	var group sync.WaitGroup
+	for _, t := range w.i.targets {
+		group.Go(func() {
+			if err := t.take(ctx, w.ready); err != nil && ctx.Err() == nil {
+				t.err = err
+			}
+		})
+	}
+	group.Wait()
+	w.ready, w.bytes = nil, 0
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("history: %w", err)
+	}
+	w.i.cfg.Progress(w.i.progress)
+	return nil
+}
+
+// enter writes the session's traces into the ledgers of those that have them.
+func (w *way) enter() {
+	for _, t := range w.i.targets {
+		var whole []uuid.UUID
+		for id, trace := range w.traces {
+			if trace.whole && t.lacks(id) {
+				whole = append(whole, id)
+				t.sent.Turns++
+				t.sent.Runs += trace.runs
+			}
+		}
+		if w.i.cfg.DryRun {
+			continue
+		}
+		for _, id := range whole {
+			t.has.Add(id)
+		}
+		if err := w.i.cfg.State.Enter(t.ID, whole); err != nil {
+			// They would be sent once more, which changes nothing.
+			w.i.cfg.Log.Warn("ledger", "destination", t.ID, "traces", len(whole), "error", err.Error())
+		}
+	}
+}
