@@ -147,14 +147,21 @@ func TestSubmitNeverBlocksAndTheQueueIsBoundedInBytes(t *testing.T) {
 	})
 }
 
-func TestARunThatNoQueueCanHoldIsRefused(t *testing.T) {
-	batching(t, func(c *Config) { c.QueueBytes = 100 << 10 }, func(t *testing.T, _ *langsmith, _ *drops, b *Batcher) {
+func TestARunThatNoQueueCanHoldHasItToItself(t *testing.T) {
+	batching(t, func(c *Config) { c.QueueBytes = 100 << 10 }, func(t *testing.T, s *langsmith, _ *drops, b *Batcher) {
 		big := pending(1)
 		big.Outputs = json.RawMessage(`"` + strings.Repeat("x", 200<<10) + `"`)
+		submit(t, b, post(big))
+		if err := b.Submit(post(pending(2))); !errors.Is(err, ErrQueueFull) {
+			t.Error(err)
+		}
+		if err := b.Flush(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		submit(t, b, posts(3, 4)...)
 		if err := b.Submit(post(big)); !errors.Is(err, ErrQueueFull) {
 			t.Error(err)
 		}
-		submit(t, b, posts(2, 3)...)
 	})
 }
 
@@ -310,7 +317,7 @@ func TestShutdownDoesNotWaitForAClientThatIgnoresItsContext(t *testing.T) {
 			t.Errorf("took %v", d)
 		}
 		close(release)
-		<-b.done
+		<-b.pipe.done
 		if len(d.ops) != 2 {
 			t.Errorf("%d ops reported", len(d.ops))
 		}

@@ -16,13 +16,14 @@ import (
 // concurrent use, but the order of two Export calls under way at once is open:
 // the ops of one trace belong in one call, or in calls that follow each other.
 type Client struct {
-	cfg    Config
-	http   *transport
-	server server
-	stats  counters
-	redact redactor
-	zstd   func() *zstd.Encoder
-	now    func() time.Time
+	cfg     Config
+	http    *transport
+	server  server
+	stats   counters
+	redact  redactor
+	zstd    func() *zstd.Encoder
+	scratch scratch
+	now     func() time.Time
 
 	life       context.Context // ends with Close
 	end        context.CancelFunc
@@ -67,18 +68,31 @@ func (c *Client) Export(ctx context.Context, ops []runtypes.Op) (rest []runtypes
 	if len(ops) == 0 {
 		return nil, nil
 	}
-	c.Warm()
 	items := fold(ops)
-	if err := c.exportItems(ctx, items); err != nil {
-		c.stats.failed(err)
-		for _, it := range items {
-			if !it.done {
-				rest = append(rest, it.ops...)
-			}
-		}
-		return rest, err
+	if err := c.export(ctx, items); err != nil {
+		return undone(items), err
 	}
 	return nil, nil
+}
+
+// undone lists the ops that are neither delivered nor dropped, in order.
+func undone(items []*item) (ops []runtypes.Op) {
+	for _, it := range items {
+		if !it.done {
+			ops = append(ops, it.ops...)
+		}
+	}
+	return ops
+}
+
+// export delivers items and notes what keeps it from that.
+func (c *Client) export(ctx context.Context, items []*item) error {
+	c.Warm()
+	err := c.exportItems(ctx, items)
+	if err != nil {
+		c.stats.failed(err)
+	}
+	return err
 }
 
 // exportItems fills requests to what the server takes and delivers them.

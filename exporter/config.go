@@ -19,7 +19,8 @@ const (
 	DefaultProject    = "default"
 	DefaultMaxBatch   = 100
 	DefaultMaxBytes   = 20 << 20
-	DefaultQueueBytes = 64 << 20
+	DefaultQueueBytes = 256 << 20
+	DefaultInFlight   = 4
 	DefaultInterval   = 250 * time.Millisecond
 	DefaultMaxElapsed = 5 * time.Minute
 )
@@ -38,6 +39,7 @@ type Config struct {
 	MaxBatch   int           // ops in a request. 0: what the server states, else DefaultMaxBatch
 	MaxBytes   int           // bytes in a request before compression. 0: as above, else DefaultMaxBytes
 	QueueBytes int64         // bytes a Batcher holds, queued and under way. 0: DefaultQueueBytes
+	InFlight   int           // requests a Batcher has under way, of different traces. 0: DefaultInFlight
 	Interval   time.Duration // longest a Batcher keeps a run waiting for company. 0: DefaultInterval
 	MaxElapsed time.Duration // longest a request is tried, first attempt to last. 0: DefaultMaxElapsed
 
@@ -67,7 +69,7 @@ func (c Config) withDefaults() (Config, error) {
 	if err := checkEndpoint(c.Endpoint); err != nil {
 		return c, fmt.Errorf("exporter: endpoint: %w", err)
 	}
-	if c.MaxBatch < 0 || c.MaxBytes < 0 || c.QueueBytes < 0 || c.Interval < 0 || c.MaxElapsed < 0 {
+	if c.MaxBatch < 0 || c.MaxBytes < 0 || c.QueueBytes < 0 || c.InFlight < 0 || c.Interval < 0 || c.MaxElapsed < 0 {
 		return c, errors.New("exporter: a limit in Config is negative")
 	}
 	if c.Project == "" {
@@ -75,6 +77,9 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	if c.QueueBytes == 0 {
 		c.QueueBytes = DefaultQueueBytes
+	}
+	if c.InFlight == 0 {
+		c.InFlight = DefaultInFlight
 	}
 	if c.Interval == 0 {
 		c.Interval = DefaultInterval

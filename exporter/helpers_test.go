@@ -70,6 +70,7 @@ func (d *drops) add(ops []runtypes.Op, why error) {
 func config(s http.RoundTripper, d *drops) Config {
 	cfg := Config{
 		Endpoint: "http://langsmith.test", APIKey: "lsv2_pt_test",
+		InFlight:   1, // so that the order of requests is known
 		HTTPClient: &http.Client{Transport: s}, Redact: NoRedaction,
 	}
 	if d != nil {

@@ -10,10 +10,37 @@ import (
 type item struct {
 	ops   []runtypes.Op // the caller's own, in order
 	verb  runtypes.Verb
-	run   *runtypes.Run
 	wire  record // empty until prepared and once settled
 	short bool   // texts were cut
 	done  bool   // delivered or dropped
+
+	lane   *lane // in a queue
+	weight int64
+	number uint64
+
+	room [2]runtypes.Op // where ops begins: nearly all are a post and a patch
+}
+
+func newItem(op runtypes.Op) *item {
+	it := &item{verb: op.Verb}
+	it.room[0] = op
+	it.ops = it.room[:1]
+	return it
+}
+
+// absorb takes in a patch of the run.
+func (it *item) absorb(op runtypes.Op) { it.ops = append(it.ops, op) }
+
+// id is the run's.
+func (it *item) id() uuid.UUID { return runID(it.ops[0]) }
+
+// run is what the ops say together.
+func (it *item) run() *runtypes.Run {
+	run := it.ops[0].Run
+	for _, op := range it.ops[1:] {
+		run = runtypes.Merge(run, op.Run)
+	}
+	return run
 }
 
 // fold makes one item of each run's first op and the patches that follow it, in
@@ -22,17 +49,16 @@ type item struct {
 func fold(ops []runtypes.Op) []*item {
 	items := make([]*item, 0, len(ops))
 	latest := make(map[uuid.UUID]*item, len(ops))
-	for i, op := range ops {
+	for _, op := range ops {
 		if op.Run == nil {
-			items = append(items, &item{ops: ops[i : i+1 : i+1], verb: op.Verb})
+			items = append(items, newItem(op))
 			continue
 		}
 		if it := latest[op.Run.ID]; it != nil && op.Verb == runtypes.Patch {
-			it.ops = append(it.ops, op)
-			it.run = runtypes.Merge(it.run, op.Run)
+			it.absorb(op)
 			continue
 		}
-		it := &item{ops: ops[i : i+1 : i+1], verb: op.Verb, run: op.Run}
+		it := newItem(op)
 		items, latest[op.Run.ID] = append(items, it), it
 	}
 	return items
@@ -53,12 +79,11 @@ func (it *item) asPatch() {
 func (it *item) settle() {
 	it.done = true
 	it.wire = record{}
-	it.run = nil
 }
 
 // prepare redacts a copy of the run and serialises it, once.
 func (it *item) prepare(redact redactor, project string) *DropError {
-	run := it.run
+	run := it.run()
 	if run != nil {
 		err := guard(func() (err error) { run, err = redact(run); return err })
 		if err != nil {

@@ -1,9 +1,8 @@
 package exporter
 
 import (
+	"math"
 	"sync"
-
-	"github.com/google/uuid"
 
 	"github.com/tracesmith/tracesmith/runtypes"
 )
@@ -11,45 +10,55 @@ import (
 // queue holds what a Batcher has accepted, bounded in bytes. A patch joins its
 // post while that waits, so that the two leave as one write.
 type queue struct {
-	mu      sync.Mutex
-	entries []entry              // waiting, oldest first
-	posts   map[uuid.UUID]uint64 // number of the waiting post of a run
-	bytes   int64                // waiting and under way
-	waiting int64                // bytes of entries
-	ops     int                  // waiting and under way
-	taken   uint64               // entries ever taken: the number of entries[0]
-	settled uint64               // entries ever delivered or dropped
-	marks   []*mark              // pending flushes, oldest first
-	closed  bool
+	mu     sync.Mutex
+	lanes  lanes
+	bytes  int64   // waiting and under way
+	ops    int     // waiting and under way
+	next   uint64  // number of the next item
+	open   int     // items waiting and under way
+	marks  []*mark // pending flushes, oldest first
+	closed bool
 
 	maxBytes   int64         // held
-	readyOps   int           // entries that make a request
+	readyItems int           // items that make a request; see resize
 	readyBytes int64         // bytes that make a request
 	wake       chan struct{} // one token: look again
 }
 
-// entry is one op, or a post with the patches that joined it.
-type entry struct {
-	op      runtypes.Op
-	patches []runtypes.Op
-	bytes   int64
-}
-
-// mark is a flush that waits for the entries before it.
+// mark is a flush that waits for the items before it.
 type mark struct {
-	upTo uint64
-	err  error // first failure on the way
+	upTo uint64 // number of the first item that came after it
+	open int    // items before it that are not settled
+	err  error  // first failure on the way
 	done chan struct{}
 }
 
-func newQueue(maxBytes int64, readyOps int, readyBytes int64) *queue {
-	return &queue{
-		posts: map[uuid.UUID]uint64{}, maxBytes: maxBytes,
-		readyOps: readyOps, readyBytes: readyBytes, wake: make(chan struct{}, 1),
+// note takes account of a settled parcel.
+func (m *mark) note(p *parcel, err error) {
+	before := m.open
+	for _, it := range p.items {
+		if it.number < m.upTo {
+			m.open--
+		}
+	}
+	if m.open < before && m.err == nil {
+		m.err = err
 	}
 }
 
-// put adds an op, or says why not.
+func newQueue(maxBytes int64) *queue {
+	return &queue{lanes: newLanes(), maxBytes: maxBytes, wake: make(chan struct{}, 1)}
+}
+
+// resize sets what makes a request.
+func (q *queue) resize(items, bytes int) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.readyItems, q.readyBytes = items, int64(bytes)
+}
+
+// put adds an op, or says why not. A run that is larger than the whole queue may
+// have it to itself: it can be shortened, but not here.
 func (q *queue) put(op runtypes.Op) error {
 	size := weight(op.Run)
 	q.mu.Lock()
@@ -57,24 +66,17 @@ func (q *queue) put(op runtypes.Op) error {
 	switch {
 	case q.closed:
 		return ErrShutdown
-	case q.bytes+size > q.maxBytes:
+	case q.bytes > 0 && q.bytes+size > q.maxBytes:
 		return ErrQueueFull
 	}
-	wasReady := q.ready()
-	q.bytes += size
-	q.waiting += size
-	q.ops++
-	if n, ok := q.posts[op.Run.ID]; ok && op.Verb == runtypes.Patch {
-		e := &q.entries[n-q.taken]
-		e.patches = append(e.patches, op)
-		e.bytes += size
-	} else {
-		if op.Verb == runtypes.Post {
-			q.posts[op.Run.ID] = q.taken + uint64(len(q.entries))
-		}
-		q.entries = append(q.entries, entry{op: op, bytes: size})
+	wasEmpty, wasReady := q.lanes.items == 0, q.ready()
+	if q.lanes.add(op, size, q.next) != nil {
+		q.next++
+		q.open++
 	}
-	if len(q.entries) == 1 || !wasReady && q.ready() {
+	q.bytes += size
+	q.ops++
+	if wasEmpty && q.lanes.items > 0 || !wasReady && q.ready() {
 		q.notify()
 	}
 	return nil
@@ -82,72 +84,41 @@ func (q *queue) put(op runtypes.Op) error {
 
 // ready reports whether a request is full, or somebody waits for what is there.
 func (q *queue) ready() bool {
-	return q.closed || len(q.entries) >= q.readyOps || q.waiting >= q.readyBytes || len(q.marks) > 0
+	return q.closed || q.lanes.items >= q.readyItems || q.lanes.weight >= q.readyBytes || len(q.marks) > 0
 }
 
-// state says whether something waits, whether it should leave at once, and
+// state says whether something may leave, whether it should do so at once, and
 // whether nothing will follow.
-func (q *queue) state() (some, ready, closed bool) {
+func (q *queue) state() (some, ready, over bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return len(q.entries) > 0, q.ready(), q.closed
+	return q.lanes.items > 0, q.ready(), q.closed && q.lanes.held == 0
 }
 
-// parcel is what take hands to the sender.
-type parcel struct {
-	ops     []runtypes.Op
-	entries int
-	bytes   int64
-}
-
-// take removes the oldest entries: a request's worth, and none from behind a
-// flush, which must not wait for what came after it.
+// take removes a request's worth of the oldest items. What a flush waits for goes
+// alone, so that it need not wait for what came after it.
 func (q *queue) take() parcel {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	limit := min(len(q.entries), q.readyOps)
 	if len(q.marks) > 0 {
-		limit = min(limit, int(q.marks[0].upTo-q.taken))
-	}
-	var p parcel
-	for _, e := range q.entries[:limit] {
-		if p.entries > 0 && p.bytes+e.bytes > q.readyBytes {
-			break
-		}
-		p.entries++
-		p.bytes += e.bytes
-		p.ops = append(append(p.ops, e.op), e.patches...)
-		if e.op.Verb == runtypes.Post {
-			q.forget(e.op.Run.ID, q.taken+uint64(p.entries-1))
+		if p := q.lanes.take(q.readyItems, q.readyBytes, q.marks[0].upTo); len(p.items) > 0 {
+			return p
 		}
 	}
-	clear(q.entries[:p.entries]) // the runs must not outlive their delivery
-	q.entries = q.entries[p.entries:]
-	q.taken += uint64(p.entries)
-	q.waiting -= p.bytes
-	return p
-}
-
-// forget drops the note of a waiting post, unless a later one took its place.
-func (q *queue) forget(id uuid.UUID, number uint64) {
-	if q.posts[id] == number {
-		delete(q.posts, id)
-	}
+	return q.lanes.take(q.readyItems, q.readyBytes, math.MaxUint64)
 }
 
 // settle ends a parcel's stay: its bytes are free, and flushes behind it are done.
-func (q *queue) settle(p parcel, err error) {
+func (q *queue) settle(p *parcel, err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.bytes -= p.bytes
-	q.ops -= len(p.ops)
-	q.settled += uint64(p.entries)
+	q.bytes -= p.weight
+	q.ops -= p.ops
+	q.open -= len(p.items)
+	q.lanes.release(p)
 	pending := q.marks[:0]
 	for _, m := range q.marks {
-		if m.err == nil {
-			m.err = err
-		}
-		if m.upTo <= q.settled {
+		if m.note(p, err); m.open == 0 {
 			close(m.done)
 			continue
 		}
@@ -155,6 +126,7 @@ func (q *queue) settle(p parcel, err error) {
 	}
 	clear(q.marks[len(pending):])
 	q.marks = pending
+	q.notify()
 }
 
 // flush marks what is there now. The mark's done is closed once all of it is
@@ -175,8 +147,8 @@ func (q *queue) close() *mark {
 }
 
 func (q *queue) mark() *mark {
-	m := &mark{upTo: q.taken + uint64(len(q.entries)), done: make(chan struct{})}
-	if m.upTo == q.settled {
+	m := &mark{upTo: q.next, open: q.open, done: make(chan struct{})}
+	if m.open == 0 {
 		close(m.done)
 		return m
 	}
@@ -204,39 +176,9 @@ func (q *queue) notify() {
 	}
 }
 
-// held returns the ops and bytes that are queued or under way.
-func (q *queue) held() (ops int, bytes int64) {
+// holds returns the ops and bytes that are queued or under way.
+func (q *queue) holds() (ops int, bytes int64) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.ops, q.bytes
-}
-
-// weight estimates what a run holds in memory and, roughly, on the wire.
-func weight(r *runtypes.Run) int64 {
-	n := runOverhead + len(r.Inputs) + len(r.Outputs) + len(r.Error) + len(r.DottedOrder)
-	n += weightOf(r.Metadata) + weightOf(r.Model.InvocationParams)
-	for _, e := range r.Events {
-		n += valueOverhead + weightOf(e.Data)
-	}
-	return int64(n)
-}
-
-const (
-	runOverhead   = 2 << 10 // the struct, the identity and what frames it on the wire
-	valueOverhead = 64
-)
-
-// weightOf looks at a map's own values only: nested ones are rare and small.
-func weightOf(m map[string]any) int {
-	n := 0
-	for key, value := range m {
-		n += valueOverhead + len(key)
-		switch v := value.(type) {
-		case string:
-			n += len(v)
-		case []byte:
-			n += len(v)
-		}
-	}
-	return n
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"net/http"
 	"strconv"
+	"sync"
 
 	"github.com/klauspost/compress/zstd"
 
@@ -47,25 +48,36 @@ func (c *Client) newRequest(items []*item) *request {
 		}
 	}
 	boundary := newBoundary()
-	body := appendMultipart(make([]byte, 0, size+partOverhead), boundary, records)
 	req := &request{
-		path: pathMultipart, body: body, plain: len(body),
+		path:   pathMultipart,
 		header: http.Header{"Content-Type": {"multipart/form-data; boundary=" + boundary}},
 	}
-	if len(body) >= compressFrom && c.server.zstd() {
-		if enc := c.zstd(); enc != nil {
-			req.compress(enc)
-		}
+	scratch := c.scratch.get(size + partOverhead)
+	body := appendMultipart(scratch, boundary, records)
+	req.plain = len(body)
+	if len(body) < compressFrom || !req.compress(c, body) {
+		req.body = body // which the scratch is part of: it is not used again
+		return req
 	}
+	c.scratch.put(body)
 	return req
 }
 
-func (r *request) compress(enc *zstd.Encoder) {
-	r.body = enc.EncodeAll(r.body, make([]byte, 0, len(r.body)/8))
+// compress sets the body to a compressed one, if the server takes any.
+func (r *request) compress(c *Client, plain []byte) bool {
+	if !c.server.zstd() {
+		return false
+	}
+	enc := c.zstd()
+	if enc == nil {
+		return false
+	}
+	r.body = enc.EncodeAll(plain, make([]byte, 0, len(plain)/4))
 	r.coding = "zstd"
 	r.header.Set("Content-Encoding", r.coding)
 	r.header.Set("X-Pre-Compressed-Size", strconv.Itoa(r.plain))
 	r.header.Set("X-Post-Compressed-Size", strconv.Itoa(len(r.body)))
+	return true
 }
 
 // newEncoder makes the one encoder that a client reuses. The window spans many
@@ -81,6 +93,20 @@ func newEncoder() *zstd.Encoder {
 	}
 	return enc
 }
+
+// scratch keeps the buffers that bodies are put together in before they are
+// compressed. A body that is sent is never in one: net/http may read it for a
+// while after a request has failed.
+type scratch struct{ pool sync.Pool }
+
+func (s *scratch) get(size int) []byte {
+	if b, ok := s.pool.Get().(*[]byte); ok && cap(*b) >= size {
+		return (*b)[:0]
+	}
+	return make([]byte, 0, size)
+}
+
+func (s *scratch) put(b []byte) { s.pool.Put(&b) }
 
 // newBoundary draws a delimiter that no body can be made to hold.
 func newBoundary() string {

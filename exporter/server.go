@@ -19,8 +19,8 @@ const (
 // refusals have taught. Nothing is asked on the path of a request.
 type server struct {
 	mu       sync.Mutex
-	info     *info // nil: not known yet
-	asking   bool
+	info     *info         // nil: not known yet
+	asking   chan struct{} // closed when the question under way is over; nil: none
 	askAgain time.Time
 
 	noMultipart bool // answered 404
@@ -114,15 +114,16 @@ func (c *Client) Warm() {
 	s := &c.server
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.info != nil || s.asking || c.now().Before(s.askAgain) || c.life.Err() != nil {
+	if s.info != nil || s.asking != nil || c.now().Before(s.askAgain) || c.life.Err() != nil {
 		return
 	}
-	s.asking = true
+	s.asking = make(chan struct{})
 	c.background.Go(func() {
 		got, err := c.fetchInfo()
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		s.asking = false
+		close(s.asking)
+		s.asking = nil
 		if err != nil {
 			s.askAgain = c.now().Add(infoRetry)
 			c.cfg.Logger.Debug("server's limits not known", "error", err)
@@ -130,6 +131,24 @@ func (c *Client) Warm() {
 		}
 		s.info = got
 	})
+}
+
+// await waits for an answer to Warm's question, but no longer than a request would
+// wait for company.
+func (c *Client) await(ctx context.Context, longest time.Duration) {
+	c.server.mu.Lock()
+	asking := c.server.asking
+	c.server.mu.Unlock()
+	if asking == nil {
+		return
+	}
+	t := time.NewTimer(longest)
+	defer t.Stop()
+	select {
+	case <-asking:
+	case <-t.C:
+	case <-ctx.Done():
+	}
 }
 
 func (c *Client) fetchInfo() (*info, error) {

@@ -52,6 +52,7 @@ func newTransport(cfg *Config) *transport {
 	} else if base, ok := http.DefaultTransport.(*http.Transport); ok {
 		own := base.Clone()
 		own.ResponseHeaderTimeout = attemptTime
+		own.MaxIdleConnsPerHost = cfg.InFlight
 		hc.Transport, t.idle = own, own.CloseIdleConnections
 	}
 	if hc.Transport == nil {

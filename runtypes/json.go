@@ -10,6 +10,7 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // Marshal encodes v as LangSmith can take it: no HTML escaping (it triples the
@@ -42,14 +43,27 @@ func Clean(raw json.RawMessage) (json.RawMessage, error) {
 }
 
 func encode(v any) (json.RawMessage, error) {
-	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf)
+	buf, ok := buffers.Get().(*bytes.Buffer)
+	if !ok {
+		buf = new(bytes.Buffer)
+	}
+	buf.Reset()
+	enc := json.NewEncoder(buf)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(v); err != nil {
 		return nil, err
 	}
-	return bytes.TrimSuffix(buf.Bytes(), []byte("\n")), nil
+	raw := bytes.Clone(bytes.TrimSuffix(buf.Bytes(), []byte("\n")))
+	if buf.Cap() <= pooledBuffer {
+		buffers.Put(buf)
+	}
+	return raw, nil
 }
+
+// buffers saves growing a buffer from nothing for each value.
+var buffers sync.Pool
+
+const pooledBuffer = 64 << 10 // bytes; a larger one would be kept for little use
 
 // rewrite copies JSON token by token, which keeps the order of keys.
 func rewrite(raw []byte) (json.RawMessage, error) {
