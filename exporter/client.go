@@ -3,11 +3,11 @@ package exporter
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"sync"
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/klauspost/compress/zstd"
 
 	"github.com/tracesmith/tracesmith/runtypes"
 )
@@ -16,14 +16,14 @@ import (
 // concurrent use, but the order of two Export calls under way at once is open:
 // the ops of one trace belong in one call, or in calls that follow each other.
 type Client struct {
-	cfg     Config
-	http    *transport
-	server  server
-	stats   counters
-	redact  redactor
-	zstd    func() *zstd.Encoder
-	scratch scratch
-	now     func() time.Time
+	cfg    Config
+	http   *transport
+	server server
+	pace   pace
+	stats  counters
+	redact redactor
+	coder  *coder
+	now    func() time.Time
 
 	life       context.Context // ends with Close
 	end        context.CancelFunc
@@ -36,7 +36,7 @@ func NewClient(cfg Config) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Client{cfg: cfg, http: newTransport(&cfg), redact: newRedactor(cfg.Redact), now: time.Now, zstd: sync.OnceValue(newEncoder)}
+	c := &Client{cfg: cfg, http: newTransport(&cfg), redact: newRedactor(cfg.Redact), now: time.Now, coder: newCoder(min(cfg.InFlight, runtime.GOMAXPROCS(0)))}
 	c.life, c.end = context.WithCancel(context.Background())
 	return c, nil
 }

@@ -145,7 +145,7 @@ func TestFailureToLearnTheLimitsIsNotRememberedForLife(t *testing.T) {
 		time.Sleep(infoRetry)
 		c.Warm()
 		synctest.Wait()
-		if !c.server.zstd() {
+		if c.server.coding() != codingZstd {
 			t.Error("not asked again")
 		}
 		c.Close()

@@ -59,8 +59,8 @@ func (c *Client) adapt(req *request, err error) bool {
 		// and nothing has been learned.
 		c.server.refuseMultipart(false)
 		return false
-	case refused.Status == http.StatusUnsupportedMediaType && req.coding != "":
-		c.server.refuseZstd()
+	case refused.Status == http.StatusUnsupportedMediaType && req.coding != codingNone:
+		c.server.refuseCoding(req.coding)
 		return true
 	}
 	return false

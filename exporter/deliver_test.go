@@ -113,26 +113,34 @@ func TestAnEndpointThatHasNeitherIsAnErrorAndTeachesNothing(t *testing.T) {
 	}
 }
 
-func TestRefusedCompressionIsLeftOutFromThenOn(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := newLangsmith(t)
-		s.info = infoAll
-		s.answer = func(_ int, c call) *reply {
-			if c.header.Get("Content-Encoding") != "" {
-				return status(415)
+func TestRefusedCodingsAreLeftOutFromThenOn(t *testing.T) {
+	check := func(want ...string) {
+		synctest.Test(t, func(t *testing.T) {
+			s := newLangsmith(t)
+			s.info = infoAll
+			var got []string
+			s.answer = func(_ int, c call) *reply {
+				as := c.header.Get("Content-Encoding")
+				got = append(got, as)
+				if as != want[len(want)-1] {
+					return status(415)
+				}
+				return nil
 			}
-			return nil
-		}
-		c := newTestClient(t, config(s, nil))
-		c.Warm()
-		synctest.Wait()
-		export(t, c, posts(0, 5)...)
-		export(t, c, posts(5, 10)...)
-		c.Close()
-		if len(s.calls) != 3 || len(s.runs) != 10 {
-			t.Errorf("%d requests, %d runs", len(s.calls), len(s.runs))
-		}
-	})
+			c := newTestClient(t, config(s, nil))
+			c.Warm()
+			synctest.Wait()
+			export(t, c, posts(0, 5)...)
+			export(t, c, posts(5, 10)...)
+			c.Close()
+			if diff := cmp.Diff(append(want, want[len(want)-1]), got); diff != "" || len(s.runs) != 10 {
+				t.Errorf("%d runs, codings:\n%s", len(s.runs), diff)
+			}
+		})
+	}
+	check("zstd")
+	check("zstd", "gzip")
+	check("zstd", "gzip", "")
 }
 
 // bodyLimit answers 413 above n bytes.

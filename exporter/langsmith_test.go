@@ -2,6 +2,7 @@ package exporter
 
 import (
 	"bytes"
+	"compress/gzip"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -62,7 +63,7 @@ func newLangsmith(t *testing.T) *langsmith {
 }
 
 const infoAll = `{"version":"0.16.0","batch_ingest_config":{"use_multipart_endpoint":true,"size_limit":100,` +
-	`"size_limit_bytes":20971520},"instance_flags":{"zstd_compression_enabled":true}}`
+	`"size_limit_bytes":20971520},"instance_flags":{"zstd_compression_enabled":true,"gzip_body_enabled":true}}`
 
 // RoundTrip answers without a network.
 func (s *langsmith) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -192,7 +193,16 @@ func readCall(r *http.Request) (call, error) {
 		return c, fmt.Errorf("content length %d of a body of %d bytes, %v", r.ContentLength, len(raw), r.TransferEncoding)
 	}
 	c.body, c.plain = raw, raw
-	if r.Header.Get("Content-Encoding") == "zstd" {
+	switch r.Header.Get("Content-Encoding") {
+	case "gzip":
+		dec, err := gzip.NewReader(bytes.NewReader(raw))
+		if err != nil {
+			return c, err
+		}
+		if c.plain, err = io.ReadAll(dec); err != nil {
+			return c, err
+		}
+	case "zstd":
 		dec, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(8<<20))
 		if err != nil {
 			return c, err

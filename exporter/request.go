@@ -5,9 +5,6 @@ import (
 	"encoding/hex"
 	"net/http"
 	"strconv"
-	"sync"
-
-	"github.com/klauspost/compress/zstd"
 
 	"github.com/tracesmith/tracesmith/runtypes"
 )
@@ -27,8 +24,8 @@ type request struct {
 	path   string
 	header http.Header
 	body   []byte
-	coding string // Content-Encoding, empty for none
-	plain  int    // bytes before compression
+	coding coding
+	plain  int // bytes before compression
 }
 
 // newRequest encodes records for the endpoint and the coding that the server is
@@ -52,61 +49,24 @@ func (c *Client) newRequest(items []*item) *request {
 		path:   pathMultipart,
 		header: http.Header{"Content-Type": {"multipart/form-data; boundary=" + boundary}},
 	}
-	scratch := c.scratch.get(size + partOverhead)
-	body := appendMultipart(scratch, boundary, records)
+	body := appendMultipart(c.coder.buffer(size+partOverhead), boundary, records)
 	req.plain = len(body)
-	if len(body) < compressFrom || !req.compress(c, body) {
-		req.body = body // which the scratch is part of: it is not used again
+	as := c.server.coding()
+	packed, ok := []byte(nil), false
+	if len(body) >= compressFrom {
+		packed, ok = c.coder.encode(as, body)
+	}
+	if !ok {
+		req.body = body
 		return req
 	}
-	c.scratch.put(body)
+	c.coder.keep(body)
+	req.body, req.coding = packed, as
+	req.header.Set("Content-Encoding", string(as))
+	req.header.Set("X-Pre-Compressed-Size", strconv.Itoa(req.plain))
+	req.header.Set("X-Post-Compressed-Size", strconv.Itoa(len(packed)))
 	return req
 }
-
-// compress sets the body to a compressed one, if the server takes any.
-func (r *request) compress(c *Client, plain []byte) bool {
-	if !c.server.zstd() {
-		return false
-	}
-	enc := c.zstd()
-	if enc == nil {
-		return false
-	}
-	r.body = enc.EncodeAll(plain, make([]byte, 0, len(plain)/4))
-	r.coding = "zstd"
-	r.header.Set("Content-Encoding", r.coding)
-	r.header.Set("X-Pre-Compressed-Size", strconv.Itoa(r.plain))
-	r.header.Set("X-Post-Compressed-Size", strconv.Itoa(len(r.body)))
-	return true
-}
-
-// newEncoder makes the one encoder that a client reuses. The window spans many
-// runs, since each model call repeats the conversation so far: 4 MiB finds nearly
-// all of it, and servers keep a window of memory for every upload.
-func newEncoder() *zstd.Encoder {
-	enc, err := zstd.NewWriter(nil,
-		zstd.WithEncoderLevel(zstd.SpeedFastest),
-		zstd.WithEncoderConcurrency(1),
-		zstd.WithWindowSize(4<<20))
-	if err != nil { // only options out of range can do that
-		return nil
-	}
-	return enc
-}
-
-// scratch keeps the buffers that bodies are put together in before they are
-// compressed. A body that is sent is never in one: net/http may read it for a
-// while after a request has failed.
-type scratch struct{ pool sync.Pool }
-
-func (s *scratch) get(size int) []byte {
-	if b, ok := s.pool.Get().(*[]byte); ok && cap(*b) >= size {
-		return (*b)[:0]
-	}
-	return make([]byte, 0, size)
-}
-
-func (s *scratch) put(b []byte) { s.pool.Put(&b) }
 
 // newBoundary draws a delimiter that no body can be made to hold.
 func newBoundary() string {

@@ -27,6 +27,11 @@ func (c *Client) sendWithRetry(ctx context.Context, req *request) error {
 	bounded, cancel := context.WithDeadline(ctx, deadline)
 	defer cancel()
 	for {
+		if wait := c.pace.left(c.now()); c.now().Add(wait).After(deadline) {
+			return &TemporaryError{RetryAfter: wait, Err: errPaced}
+		} else if err := sleep(ctx, wait); err != nil {
+			return fmt.Errorf("exporter: send: %w", err)
+		}
 		again, floor, err := c.attempt(bounded, req)
 		switch {
 		case err == nil:
@@ -37,6 +42,9 @@ func (c *Client) sendWithRetry(ctx context.Context, req *request) error {
 			return err
 		}
 		pause := max(pauses.NextBackOff(), floor)
+		if limits(err) {
+			c.pace.slow(c.now().Add(pause))
+		}
 		if c.now().Add(pause).After(deadline) {
 			return &TemporaryError{RetryAfter: floor, Err: err}
 		}
@@ -86,6 +94,9 @@ func temporary(status int) bool {
 
 // sleep waits, or less long if ctx ends.
 func sleep(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
+		return nil
+	}
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {

@@ -195,3 +195,27 @@ func TestContextIsObeyedAtOnce(t *testing.T) {
 		})
 	}
 }
+
+func TestARateLimitHoldsEveryRequestBack(t *testing.T) {
+	batching(t, func(c *Config) { c.InFlight, c.MaxBatch = 3, 1 }, func(t *testing.T, s *langsmith, _ *drops, b *Batcher) {
+		begin, early := time.Now(), 0
+		s.script(func(n int, _ call) *reply {
+			if n == 0 {
+				return &reply{status: 429, header: http.Header{"Retry-After": {"30"}}}
+			}
+			if time.Since(begin) < 30*time.Second {
+				early++
+			}
+			return nil
+		})
+		submit(t, b, posts(0, 1)...)
+		time.Sleep(time.Second)
+		submit(t, b, posts(1, 20)...)
+		if err := b.Flush(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if early > 0 {
+			t.Errorf("%d requests left before the server wanted them", early)
+		}
+	})
+}

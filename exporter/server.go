@@ -25,6 +25,7 @@ type server struct {
 
 	noMultipart bool // answered 404
 	noZstd      bool // answered 415
+	noGzip      bool // answered 415
 	bytesCap    int  // lowered by 413; 0: not
 }
 
@@ -37,6 +38,7 @@ type info struct {
 	} `json:"batch_ingest_config"`
 	InstanceFlags struct {
 		ZstdCompressionEnabled bool `json:"zstd_compression_enabled"`
+		GzipBodyEnabled        bool `json:"gzip_body_enabled"`
 	} `json:"instance_flags"`
 }
 
@@ -51,11 +53,19 @@ func (s *server) multipart() bool {
 		*s.info.BatchIngestConfig.UseMultipartEndpoint
 }
 
-// zstd reports whether the server said that it takes compressed bodies.
-func (s *server) zstd() bool {
+// coding is the best that the server said it takes, and has not refused since.
+func (s *server) coding() coding {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return !s.noZstd && s.info != nil && s.info.InstanceFlags.ZstdCompressionEnabled
+	switch {
+	case s.info == nil:
+		return codingNone
+	case s.info.InstanceFlags.ZstdCompressionEnabled && !s.noZstd:
+		return codingZstd
+	case s.info.InstanceFlags.GzipBodyEnabled && !s.noGzip:
+		return codingGzip
+	}
+	return codingNone
 }
 
 // limits returns how many ops and bytes a request may hold: the lowest of what is
@@ -92,11 +102,12 @@ func (s *server) refuseMultipart(missing bool) {
 	s.noMultipart = missing
 }
 
-// refuseZstd remembers that compressed bodies are refused.
-func (s *server) refuseZstd() {
+// refuseCoding remembers that bodies of a coding are refused.
+func (s *server) refuseCoding(c coding) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.noZstd = true
+	s.noZstd = s.noZstd || c == codingZstd
+	s.noGzip = s.noGzip || c == codingGzip
 }
 
 // refuseSize remembers that a request of that many bytes was too large, so that
