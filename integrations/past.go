@@ -1,6 +1,6 @@
 package integrations
 
-import "iter"
+import "github.com/google/uuid"
 
 // MetaImported marks the root of a turn that was not captured while it happened but
 // read from the agent's files afterwards: true.
@@ -21,10 +21,19 @@ type Session struct {
 	// Noted says that the agent would have noted a process that works on it.
 	Noted bool
 
-	// Events tells the session as hooks would have: the events that make the
-	// agent's reducer build its turns from the files. The drainer's own events
-	// follow them: Grew, and Dead if nobody works on the session any more.
-	Events func(Source) iter.Seq2[Event, error]
+	// Tell reads the session's files.
+	Tell func(Source) (Told, error)
+}
+
+// Told is a session as hooks would have told it.
+type Told struct {
+	CWD string // where it began
+	// Events make the agent's reducer build the session's turns from its files.
+	// The drainer's own follow them: Grew and Dead.
+	Events []Event
+	// Traces are those that the reducer will begin, so that a session of which
+	// nothing is wanted need not be told at all.
+	Traces []uuid.UUID
 }
 
 // Proc names a process of the agent's.

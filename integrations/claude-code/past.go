@@ -129,7 +129,7 @@ func pastSession(src integrations.Source, path string) integrations.Session {
 		}
 	}
 	files := slices.Clone(s.Files)
-	s.Events = func(src integrations.Source) iter.Seq2[integrations.Event, error] {
+	s.Tell = func(src integrations.Source) (integrations.Told, error) {
 		return retell(src, files[0], files[1:])
 	}
 	return s

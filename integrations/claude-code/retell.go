@@ -4,11 +4,12 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"iter"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/google/uuid"
 
 	"github.com/tracesmith/tracesmith/integrations"
 )
@@ -39,25 +40,17 @@ type passage struct {
 	answered   bool      // the last that was said is the model's text
 }
 
-// retell yields a session's events.
-func retell(src integrations.Source, transcript string, subagents []string) iter.Seq2[integrations.Event, error] {
-	return func(yield func(integrations.Event, error) bool) {
-		o := outline{
-			session:    strings.TrimSuffix(filepath.Base(transcript), ".jsonl"),
-			transcript: transcript,
-			known:      map[string]bool{},
-		}
-		if err := o.read(src); err != nil {
-			yield(integrations.Event{}, err)
-			return
-		}
-		agents := agentsOf(src, subagents)
-		for _, e := range o.events(agents) {
-			if !yield(e, nil) {
-				return
-			}
-		}
+// retell tells a session from its files.
+func retell(src integrations.Source, transcript string, subagents []string) (integrations.Told, error) {
+	o := outline{
+		session:    strings.TrimSuffix(filepath.Base(transcript), ".jsonl"),
+		transcript: transcript,
+		known:      map[string]bool{},
 	}
+	if err := o.read(src); err != nil {
+		return integrations.Told{}, err
+	}
+	return integrations.Told{CWD: o.cwd, Events: o.events(agentsOf(src, subagents)), Traces: o.traces()}, nil
 }
 
 // read takes in the whole transcript.
@@ -132,6 +125,20 @@ func (o *outline) reply(l *line) {
 	}
 	blocks := l.Message.blocks()
 	last.answered = len(blocks) > 0 && blocks[len(blocks)-1].Type == "text" && !l.Aborted && !l.IsAPIError
+}
+
+// traces derives the ids that the reducer will give the roots.
+func (o *outline) traces() []uuid.UUID {
+	r := &reducer{Session: o.session}
+	var ids []uuid.UUID
+	for _, p := range o.passages {
+		kind := "root"
+		if p.compaction {
+			kind = "compaction"
+		}
+		ids = append(ids, r.id(p.at, p.prompt, kind, p.prompt))
+	}
+	return ids
 }
 
 // events tells the session. The agents are those that each prompt started.

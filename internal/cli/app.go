@@ -26,6 +26,7 @@ func commands() []func(*app) *cobra.Command {
 		demoCommand,
 		drainCommand,
 		hookCommand,
+		importCommand,
 		installCommand,
 		replayCommand,
 		serveCommand,

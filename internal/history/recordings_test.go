@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
 	"go.uber.org/goleak"
 
@@ -160,6 +161,9 @@ func TestImportGivesTheIDsOfLiveCapture(t *testing.T) {
 			to := newServer()
 			report := mustImport(t, config(t, openState(t), s.Home, to.destination("one")))
 			runs := to.sorted()
+			if diff := cmp.Diff(rootsOf(runs), announced(t, s.Home)); diff != "" {
+				t.Errorf("traces announced before (-built +announced):\n%s", diff)
+			}
 			if n := hookOnly[name]; n > 0 {
 				if len(live.Runs)-len(runs) != n {
 					t.Errorf("%d runs of %d, want all but %d", len(runs), len(live.Runs), n)
@@ -178,6 +182,39 @@ func TestImportGivesTheIDsOfLiveCapture(t *testing.T) {
 			}
 		})
 	}
+}
+
+// announced lists the traces that the sessions of a home say they have.
+func announced(t *testing.T, home string) []string {
+	t.Helper()
+	var ids []string
+	place := integrations.Place{Home: home, Env: func(string) string { return "" }}
+	src := drain.NewSnapshot()
+	for s, err := range claudecode.Agent().Past(src, place) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		told, err := s.Tell(src)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, id := range told.Traces {
+			ids = append(ids, id.String())
+		}
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+func rootsOf(runs []runtypes.Wire) []string {
+	var ids []string
+	for _, run := range runs {
+		if run.ParentRunID == "" {
+			ids = append(ids, run.ID)
+		}
+	}
+	slices.Sort(ids)
+	return ids
 }
 
 // compare wants the same runs with the same meaning. What only hooks know may

@@ -49,13 +49,16 @@ func (i *Import) newWay(s found) *way {
 // walk tells the session to the reducer and delivers what comes of it. Only when all
 // of it is delivered does it count as done.
 func (w *way) walk(ctx context.Context) error {
-	for e, err := range w.session.Events(w.src) {
-		if err != nil {
-			return err
-		}
-		if w.cwd == "" {
-			w.cwd = e.CWD
-		}
+	told, err := w.session.Tell(w.src)
+	if err != nil {
+		return err
+	}
+	w.cwd = told.CWD
+	if !slices.ContainsFunc(told.Traces, w.lacked) {
+		w.turns = len(slices.DeleteFunc(told.Traces, w.early))
+		return nil
+	}
+	for _, e := range told.Events {
 		if err := w.tell(ctx, e); err != nil {
 			return err
 		}
@@ -121,12 +124,12 @@ func (w *way) wants(run *runtypes.Run) bool {
 	t := &trace{}
 	w.traces[run.TraceID] = t
 	switch {
-	case began(run.TraceID).Before(w.i.cfg.Since):
+	case w.early(run.TraceID):
 	case !w.i.cfg.Wanted(run.Identity.WorkingDirectory):
 		w.off++
 	default:
 		w.turns++
-		t.wanted = slices.ContainsFunc(w.i.targets, func(t *target) bool { return t.lacks(run.TraceID) })
+		t.wanted = w.lacked(run.TraceID)
 	}
 	if t.wanted {
 		w.i.progress.Turns++
@@ -134,9 +137,14 @@ func (w *way) wants(run *runtypes.Run) bool {
 	return t.wanted
 }
 
-// began is when a trace's turn began: its id says so.
-func began(trace uuid.UUID) time.Time {
-	return time.Unix(trace.Time().UnixTime())
+// early reports whether a trace's turn began too long ago: its id says when.
+func (w *way) early(trace uuid.UUID) bool {
+	return time.Unix(trace.Time().UnixTime()).Before(w.i.cfg.Since)
+}
+
+// lacked reports whether a trace is to be sent to a destination.
+func (w *way) lacked(trace uuid.UUID) bool {
+	return !w.early(trace) && slices.ContainsFunc(w.i.targets, func(t *target) bool { return t.lacks(trace) })
 }
 
 // settle makes one post of a run's post and its patch: what is imported is over.
