@@ -5,7 +5,6 @@ import (
 	"sync"
 
 	"github.com/tracesmith/tracesmith/internal/config"
-	"github.com/tracesmith/tracesmith/internal/drain"
 	"github.com/tracesmith/tracesmith/runtypes"
 )
 
@@ -47,7 +46,7 @@ func (s *shaper) shape(run *runtypes.Run) {
 		run.Metadata = all
 	}
 	if settings.Content == config.Metadata {
-		drain.StripContent(run)
+		runtypes.StripContent(run)
 	}
 }
 

@@ -352,7 +352,7 @@ func TestContentCanBeLeftOut(t *testing.T) {
 	run := runtypes.Root(uuid.New(), began, runtypes.Identity{})
 	run.Inputs, run.Outputs, run.Error = []byte(`{"a":1}`), []byte(`{"b":1}`), "secret"
 	run.Events = []runtypes.RunEvent{{Name: "new_token", Data: map[string]any{"token": "secret"}}}
-	StripContent(run)
+	runtypes.StripContent(run)
 	wire, err := runtypes.Encode(runtypes.Op{Verb: runtypes.Post, Run: run})
 	text := fmt.Sprintf("%s%s%s%s", wire.Inputs, wire.Outputs, wire.Error, wire.Events)
 	if err != nil || strings.Contains(text, "secret") || wire.Error == "" || wire.Metadata()["ls_tracing_mode"] != "metadata" {
