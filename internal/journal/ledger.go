@@ -134,3 +134,7 @@ func trimLedger(path string, limit int) error {
 func (s *State) ledgerPath(destination string) string {
 	return s.path("destinations", destination+".traces")
 }
+
+// TryImport takes the lock of imports, or returns ErrLocked if one is at work: two
+// would send the same.
+func (s *State) TryImport() (*Lock, error) { return try(s.path("import.lock")) }
