@@ -1,0 +1,30 @@
+// Package tracesmith traces a Go agent with what is configured already: it reads
+// the settings that the tracesmith program reads, sends to LangSmith if there is a
+// key, and keeps runs in the local store that `tracesmith show` prints.
+//
+//	tracer, err := tracesmith.Open(ctx, tracesmith.Config{Project: "my-agent"})
+//	…
+//	defer tracer.Close(context.WithoutCancel(ctx))
+//
+//	id := gitinfo.DetectIdentity(ctx, dir)
+//	id.Integration, id.Runtime, id.ThreadID = "my-agent", "My Agent", conversation
+//	ctx, turn := runtypes.Begin(ctx, tracer.Sink(), id, prompt)
+//	defer turn.Guard(ctx)
+//	call := turn.LLM("claude-opus-4-5", messages)
+//	…
+//	call.Usage(usage).End(reply)
+//	tool := turn.Tool("bash", callID, args)
+//	…
+//	tool.End(output)
+//	turn.End(answer)
+//
+// The other packages can be used without this one:
+//
+//   - runtypes: turns, runs, usage, the metadata contract and its validator, and
+//     headers that take a trace to another program;
+//   - exporter: delivery to LangSmith and nothing else, configured in code;
+//   - gitinfo: the repository a turn works in;
+//   - integrations/anthropic, integrations/openai: model calls that record
+//     themselves, under any SDK;
+//   - tracehttp: servers that join a trace, and clients that pass it on.
+package tracesmith

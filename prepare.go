@@ -1,0 +1,46 @@
+package tracesmith
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/tracesmith/tracesmith/internal/config"
+	"github.com/tracesmith/tracesmith/internal/redact"
+	"github.com/tracesmith/tracesmith/runtypes"
+)
+
+// prepare applies the settings to a copy of each run, and takes secrets out last.
+func prepare(cfg Config, settings config.Config) func(*runtypes.Run) error {
+	project := settings.Project
+	if project == "" {
+		project = cfg.Project
+	}
+	return func(run *runtypes.Run) error {
+		if run.Project == "" {
+			run.Project = project
+		}
+		if run.Project == "" {
+			run.Project = run.Identity.Integration
+		}
+		for _, tag := range settings.Tags {
+			if !slices.Contains(run.Tags, tag) {
+				run.Tags = append(run.Tags, tag)
+			}
+		}
+		if len(settings.Metadata) > 0 {
+			own := run.Metadata
+			run.Metadata = make(map[string]any, len(own)+len(settings.Metadata))
+			for key, value := range settings.Metadata {
+				run.Metadata[key] = value
+			}
+			maps.Copy(run.Metadata, own) // what is known of the run wins
+		}
+		if settings.Content == config.Metadata {
+			runtypes.StripContent(run)
+		}
+		if !settings.Redact {
+			return nil
+		}
+		return redact.Run(run)
+	}
+}

@@ -1,0 +1,196 @@
+package tracesmith
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+
+	"github.com/google/uuid"
+
+	"github.com/tracesmith/tracesmith/exporter"
+	"github.com/tracesmith/tracesmith/internal/config"
+	"github.com/tracesmith/tracesmith/internal/journal"
+	"github.com/tracesmith/tracesmith/internal/store"
+	"github.com/tracesmith/tracesmith/internal/tree"
+	"github.com/tracesmith/tracesmith/runtypes"
+)
+
+// Config is what settings do not say. The zero value of every field is usable.
+type Config struct {
+	Dir     string                   // the folder whose project settings hold. Empty: the current one
+	Project string                   // where settings name none. Empty: the integration's name
+	Env     func(name string) string // Nil: os.Getenv
+	Logger  *slog.Logger             // gets ids, counts and durations, never content. Nil: silence
+
+	// OnDrop is told of every op that will not arrive at one of the destinations. It
+	// must not block, and may be called from several goroutines at once.
+	OnDrop func(lost []runtypes.Op, why error)
+}
+
+// Tracer delivers turns to every destination there is. It is safe for concurrent
+// use, and so is a nil *Tracer, with which tracing is off.
+type Tracer struct {
+	to    []*exporter.Batcher
+	where []string
+	store *store.Store
+	live  bool
+}
+
+// Open reads the settings and opens the destinations: the local store, unless it
+// is switched off, and LangSmith, if there is a key. Where tracing is off
+// (TRACESMITH=0) there are none and no error. The error is that of settings that
+// cannot be used, or of the last destination that would not open; an agent reports
+// it and goes on without a Tracer. The owner calls Close.
+func Open(ctx context.Context, cfg Config) (*Tracer, error) {
+	if cfg.Env == nil {
+		cfg.Env = os.Getenv
+	}
+	if cfg.Dir == "" {
+		cfg.Dir = "."
+	}
+	dir, err := filepath.Abs(cfg.Dir)
+	if err != nil {
+		return nil, fmt.Errorf("tracesmith: %w", err)
+	}
+	settings, err := config.Load(config.Options{Env: cfg.Env, Dir: dir})
+	if err != nil {
+		return nil, fmt.Errorf("tracesmith: settings: %w", err)
+	}
+	t := &Tracer{live: settings.Live}
+	if !settings.Enabled {
+		return t, nil
+	}
+	if settings.Store {
+		err = t.keep(ctx, cfg, settings)
+	}
+	if settings.APIKey != "" && settings.Upload != config.Off {
+		err = errors.Join(err, t.send(cfg, settings))
+	}
+	if len(t.to) == 0 && err != nil {
+		return nil, fmt.Errorf("tracesmith: %w", err)
+	}
+	if err != nil && cfg.Logger != nil {
+		cfg.Logger.Error("a destination is missing", "error", err.Error())
+	}
+	return t, nil
+}
+
+// keep opens the local store.
+func (t *Tracer) keep(ctx context.Context, cfg Config, settings config.Config) error {
+	dir, err := journal.DefaultDir(cfg.Env)
+	if err != nil {
+		return err
+	}
+	local, err := store.Open(ctx, store.Config{Path: filepath.Join(dir, "store", "runs.db")})
+	if err != nil {
+		return err
+	}
+	batcher, err := exporter.New(exporter.Config{
+		Endpoint: storeEndpoint, HTTPClient: storeClient(local),
+		Redact: prepare(cfg, settings), OnDrop: cfg.OnDrop, Logger: cfg.Logger,
+	})
+	if err != nil {
+		return errors.Join(err, local.Close())
+	}
+	t.store = local
+	t.to = append(t.to, batcher)
+	t.where = append(t.where, local.Path()+" (see: tracesmith show)")
+	return nil
+}
+
+// send starts delivery to LangSmith.
+func (t *Tracer) send(cfg Config, settings config.Config) error {
+	batcher, err := exporter.New(exporter.Config{
+		Endpoint: settings.Endpoint, APIKey: settings.APIKey, WorkspaceID: settings.WorkspaceID,
+		Redact: prepare(cfg, settings), OnDrop: cfg.OnDrop, Logger: cfg.Logger,
+	})
+	if err != nil {
+		return err
+	}
+	t.to = append(t.to, batcher)
+	t.where = append(t.where, settings.Endpoint)
+	return nil
+}
+
+// Sink is where turns go: nil, which switches them off, if there is no destination.
+func (t *Tracer) Sink() runtypes.Sink {
+	if t == nil || len(t.to) == 0 {
+		return nil
+	}
+	return t
+}
+
+// Submit hands an op to every destination and returns at once. An op that one of
+// them refuses is counted there, told to OnDrop, and returned as an error.
+func (t *Tracer) Submit(op runtypes.Op) error {
+	if !t.live {
+		if op.Verb == runtypes.Post && op.Run.Pending() {
+			return nil // the patch says all that the post does
+		}
+		op.Verb = runtypes.Post
+	}
+	var failures []error
+	for _, each := range t.to {
+		own := *op.Run
+		failures = append(failures, each.Submit(runtypes.Op{Verb: op.Verb, Run: &own}))
+	}
+	return errors.Join(failures...)
+}
+
+// Where names the destinations, for people to read.
+func (t *Tracer) Where() []string {
+	if t == nil {
+		return nil
+	}
+	return append([]string(nil), t.where...)
+}
+
+// Flush waits until everything submitted before is delivered or dropped, or ctx
+// ends. It returns what kept a destination from being delivered to.
+func (t *Tracer) Flush(ctx context.Context) error {
+	if t == nil {
+		return nil
+	}
+	var failures []error
+	for _, each := range t.to {
+		failures = append(failures, each.Flush(ctx))
+	}
+	return errors.Join(failures...)
+}
+
+// Close delivers what is left, until ctx ends at the latest, and ends the Tracer.
+// Give it a context that outlives the turn's.
+func (t *Tracer) Close(ctx context.Context) error {
+	if t == nil {
+		return nil
+	}
+	var failures []error
+	for _, each := range t.to {
+		failures = append(failures, each.Shutdown(ctx))
+	}
+	if t.store != nil {
+		failures = append(failures, t.store.Close())
+	}
+	return errors.Join(failures...)
+}
+
+// WriteTree writes the runs of a trace as a tree, as `tracesmith show` does, once
+// what was submitted has arrived. It needs the local store, and writes nothing
+// where that is off.
+func (t *Tracer) WriteTree(ctx context.Context, w io.Writer, trace uuid.UUID) error {
+	if t == nil || t.store == nil {
+		return nil
+	}
+	if err := t.to[0].Flush(ctx); err != nil {
+		return fmt.Errorf("tracesmith: tree: %w", err)
+	}
+	runs, err := t.store.Trace(ctx, trace.String())
+	if err != nil {
+		return fmt.Errorf("tracesmith: tree: %w", err)
+	}
+	return tree.Render(w, runs, tree.Options{})
+}

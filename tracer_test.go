@@ -1,0 +1,161 @@
+package tracesmith_test
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/tracesmith/tracesmith"
+	"github.com/tracesmith/tracesmith/internal/ingest"
+	"github.com/tracesmith/tracesmith/runtypes"
+)
+
+func TestMain(m *testing.M) {
+	goleak.VerifyTestMain(m, goleak.IgnoreTopFunction("database/sql.(*DB).connectionOpener"))
+}
+
+// world is an environment of the test's own, and a server that plays LangSmith.
+type world struct {
+	env    map[string]string
+	server *ingest.Server
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	server, err := ingest.Start(ingest.Config{Key: "key"}, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = server.Close(context.Background()) })
+	return &world{server: server, env: map[string]string{
+		"TRACESMITH_STATE": t.TempDir(), "HOME": t.TempDir(),
+		"LANGSMITH_ENDPOINT": server.URL(), "LANGSMITH_API_KEY": "key",
+	}}
+}
+
+func (w *world) open(t *testing.T, cfg tracesmith.Config) *tracesmith.Tracer {
+	t.Helper()
+	cfg.Env = func(name string) string { return w.env[name] }
+	if cfg.Dir == "" {
+		cfg.Dir = t.TempDir()
+	}
+	cfg.OnDrop = func(_ []runtypes.Op, why error) { t.Error(why) }
+	tracer, err := tracesmith.Open(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tracer
+}
+
+// turn is a turn with a tool that prints a secret.
+func turn(sink runtypes.Sink) *runtypes.Turn {
+	turn := runtypes.StartTurn(sink, runtypes.Identity{Integration: "my-agent", Runtime: "My Agent", ThreadID: "t"}, "print it")
+	turn.Tool("bash", "", map[string]string{"command": "env"}).End("GITHUB_TOKEN=ghp_0123456789abcdefghijklmnopqrstuvwxyzAB")
+	turn.End("done")
+	return turn
+}
+
+func TestATurnGoesToLangSmithAndToTheStore(t *testing.T) {
+	w := newWorld(t)
+	tracer := w.open(t, tracesmith.Config{})
+	id := turn(tracer.Sink()).ID()
+	var tree bytes.Buffer
+	if err := tracer.WriteTree(t.Context(), &tree, id); err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Split(tree.String(), "\n"); len(got) != 3 || !strings.HasPrefix(got[0], "● root My Agent Turn") || !strings.HasPrefix(got[1], "└─ ▪ tool bash") {
+		t.Errorf("tree:\n%s", tree.String())
+	}
+	if where := tracer.Where(); len(where) != 2 || !strings.HasPrefix(where[0], w.env["TRACESMITH_STATE"]) || where[1] != w.server.URL() {
+		t.Errorf("where: %v", where)
+	}
+	if err := tracer.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	runs := w.server.Memory().Runs()
+	if len(runs) != 2 || runs[0].SessionName != "my-agent" || runs[0].EndTime == "" {
+		t.Errorf("%+v", runs)
+	}
+	for _, v := range runtypes.ValidateWire(runs) {
+		t.Error(v)
+	}
+	for _, run := range runs {
+		if strings.Contains(string(run.Outputs), "ghp_") {
+			t.Errorf("a secret left: %s", run.Outputs)
+		}
+	}
+}
+
+func TestSettingsShapeWhatIsSent(t *testing.T) {
+	w := newWorld(t)
+	for key, value := range map[string]string{
+		"TRACESMITH_CONTENT": "metadata", "TRACESMITH_TAGS": "ci", "TRACESMITH_METADATA": "team=blue",
+		"TRACESMITH_LIVE": "0", "TRACESMITH_STORE": "0",
+	} {
+		w.env[key] = value
+	}
+	tracer := w.open(t, tracesmith.Config{Project: "p"})
+	id := turn(tracer.Sink()).ID()
+	if err := tracer.WriteTree(t.Context(), nil, id); err != nil {
+		t.Error(err)
+	}
+	if err := tracer.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, run := range w.server.Memory().Runs() {
+		if len(run.Inputs) > 0 || len(run.Outputs) > 0 || run.SessionName != "p" || run.Tags[0] != "ci" || run.Metadata()["team"] != "blue" {
+			t.Errorf("%+v", run)
+		}
+	}
+	if counts := w.server.Memory().Counts(); counts.Posts != 2 || counts.Patches != 0 {
+		t.Errorf("%+v, want one write for each run", counts)
+	}
+}
+
+func TestTracingThatIsOffIsNil(t *testing.T) {
+	w := newWorld(t)
+	w.env["TRACESMITH"] = "0"
+	tracer := w.open(t, tracesmith.Config{})
+	if tracer.Sink() != nil || len(tracer.Where()) != 0 || tracer.Close(t.Context()) != nil {
+		t.Error("a destination though tracing is off")
+	}
+	var none *tracesmith.Tracer
+	if none.Sink() != nil || none.Where() != nil || none.Flush(t.Context()) != nil || none.Close(t.Context()) != nil || turn(none.Sink()) != nil {
+		t.Error("a nil Tracer is not off")
+	}
+	if entries, err := os.ReadDir(w.env["TRACESMITH_STATE"]); err != nil || len(entries) > 0 {
+		t.Errorf("%v %v", entries, err)
+	}
+}
+
+func TestADestinationThatIsMissingDoesNotHoldUpTheOther(t *testing.T) {
+	w := newWorld(t)
+	dir := filepath.Join(w.env["TRACESMITH_STATE"], "tracesmith", "v1", "store")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "runs.db"), []byte("somebody else's file"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	tracer := w.open(t, tracesmith.Config{})
+	turn(tracer.Sink())
+	if err := tracer.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(w.server.Memory().Runs()); n != 2 {
+		t.Errorf("%d runs", n)
+	}
+	delete(w.env, "LANGSMITH_API_KEY")
+	if _, err := tracesmith.Open(t.Context(), tracesmith.Config{Env: func(name string) string { return w.env[name] }}); err == nil {
+		t.Error("no destination and no error")
+	}
+	w.env["TRACESMITH_CONTENT"] = "nonsense"
+	if _, err := tracesmith.Open(t.Context(), tracesmith.Config{Env: func(name string) string { return w.env[name] }}); err == nil {
+		t.Error("settings that cannot be used and no error")
+	}
+}
