@@ -161,6 +161,9 @@ func (c *Client) delivered(items []*item) {
 }
 
 func (c *Client) dropItem(it *item, why *DropError) {
+	if it.spooled() {
+		it.fill()
+	}
 	c.drop(it.ops, why)
 	it.settle()
 }

@@ -43,6 +43,13 @@ type Config struct {
 	Interval   time.Duration // longest a Batcher keeps a run waiting for company. 0: DefaultInterval
 	MaxElapsed time.Duration // longest a request is tried, first attempt to last. 0: DefaultMaxElapsed
 
+	// Spool keeps what a Batcher has accepted until it is delivered or dropped, so
+	// that it outlives the process: see package exporter/spool. Submit then redacts,
+	// serialises and writes before it returns, and what cannot be delivered for now
+	// is tried again for ever. One Spool serves one destination, and its owner closes
+	// it after Shutdown. Nil: nothing is kept.
+	Spool Spool
+
 	// Redact removes secrets from a run; it gets a copy and may change all of it.
 	// An error or a panic drops the run. Nil: the built-in rules. See NoRedaction.
 	Redact func(*runtypes.Run) error

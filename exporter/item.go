@@ -14,6 +14,9 @@ type item struct {
 	short bool   // texts were cut
 	done  bool   // delivered or dropped
 
+	tickets []uint64 // of the ops, where they came out of a spool
+	gone    []uint64 // of ops that are settled, although the item is not
+
 	lane   *lane // in a queue
 	weight int64
 	number uint64
@@ -28,8 +31,23 @@ func newItem(op runtypes.Op) *item {
 	return it
 }
 
-// absorb takes in a patch of the run.
-func (it *item) absorb(op runtypes.Op) { it.ops = append(it.ops, op) }
+// absorb takes in a patch of the run, unless one of the two is serialised already
+// and the other is not.
+func (it *item) absorb(patch *item) bool {
+	if it.spooled() != patch.spooled() {
+		return false
+	}
+	if it.spooled() && it.wire.merge(&patch.wire) != nil {
+		return false
+	}
+	it.ops = append(it.ops, patch.ops...)
+	it.tickets = append(it.tickets, patch.tickets...)
+	it.weight += patch.weight
+	return true
+}
+
+// spooled reports whether the item came out of a spool, serialised.
+func (it *item) spooled() bool { return len(it.tickets)+len(it.gone) > 0 }
 
 // id is the run's.
 func (it *item) id() uuid.UUID { return runID(it.ops[0]) }
@@ -55,7 +73,7 @@ func fold(ops []runtypes.Op) []*item {
 			continue
 		}
 		if it := latest[op.Run.ID]; it != nil && op.Verb == runtypes.Patch {
-			it.absorb(op)
+			it.ops = append(it.ops, op)
 			continue
 		}
 		it := newItem(op)
@@ -71,6 +89,9 @@ func (it *item) merged() bool { return it.verb == runtypes.Post && len(it.ops) >
 // that it took in. It carries what both say, since extra is replaced as a whole.
 func (it *item) asPatch() {
 	it.verb, it.ops = runtypes.Patch, it.ops[1:]
+	if it.spooled() {
+		it.gone, it.tickets = it.tickets[:1], it.tickets[1:]
+	}
 	it.wire.verb = runtypes.Patch
 	it.wire.omit("inputs")
 }
@@ -83,6 +104,9 @@ func (it *item) settle() {
 
 // prepare redacts a copy of the run and serialises it, once.
 func (it *item) prepare(redact redactor, project string) *DropError {
+	if it.spooled() {
+		return nil
+	}
 	run := it.run()
 	if run != nil {
 		err := guard(func() (err error) { run, err = redact(run); return err })

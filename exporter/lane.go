@@ -1,6 +1,8 @@
 package exporter
 
 import (
+	"slices"
+
 	"github.com/google/uuid"
 
 	"github.com/tracesmith/tracesmith/runtypes"
@@ -30,34 +32,47 @@ func newLanes() lanes {
 	return lanes{byTrace: map[uuid.UUID]*lane{}, posts: map[uuid.UUID]*item{}}
 }
 
-// add lets an op join its waiting post, or wait as an item of its own. It
-// returns the item if it is new.
-func (l *lanes) add(op runtypes.Op, weight int64, number uint64) *item {
-	if post := l.posts[op.Run.ID]; post != nil && op.Verb == runtypes.Patch {
-		post.absorb(op)
-		post.weight += weight
+// add lets a patch join its waiting post, and anything else wait as it is. It
+// reports whether there is an item more.
+func (l *lanes) add(it *item) bool {
+	if post := l.posts[it.id()]; post != nil && it.verb == runtypes.Patch && post.absorb(it) {
 		if !post.lane.busy {
-			l.weight += weight
+			l.weight += it.weight
 		}
-		return nil
+		return false
 	}
-	it := newItem(op)
-	it.weight, it.number = weight, number
-	l.wait(op.Run.TraceID, it)
-	return it
+	each := l.lane(it)
+	each.items = append(each.items, it)
+	l.waits(each, it)
+	return true
 }
 
-func (l *lanes) wait(trace uuid.UUID, it *item) {
+// restore puts items back in front of those of their traces that wait. Their lanes
+// have been released.
+func (l *lanes) restore(items []*item) {
+	for _, it := range slices.Backward(items) {
+		each := l.lane(it)
+		each.items = slices.Insert(each.items, 0, it)
+		l.waits(each, it)
+	}
+}
+
+func (l *lanes) lane(it *item) *lane {
+	trace := it.ops[0].Run.TraceID
 	each := l.byTrace[trace]
 	if each == nil {
 		each = &lane{trace: trace}
 		l.byTrace[trace] = each
 	}
+	it.lane = each
+	return each
+}
+
+// waits counts an item that has joined a lane.
+func (l *lanes) waits(each *lane, it *item) {
 	if it.verb == runtypes.Post {
 		l.posts[it.id()] = it
 	}
-	it.lane = each
-	each.items = append(each.items, it)
 	l.held++
 	if each.busy {
 		return

@@ -126,12 +126,11 @@ func TestSeveralRequestsAreUnderWayAndNoPatchOvertakesItsPost(t *testing.T) {
 
 func TestTracesTakeTurns(t *testing.T) {
 	l := newLanes()
-	var number uint64
 	for n := range 3 {
 		for _, op := range turn(n, 1) {
-			if l.add(op, 10, number) != nil {
-				number++
-			}
+			it := newItem(op)
+			it.weight = 10
+			l.add(it)
 		}
 	}
 	if l.items != 6 || l.held != 6 || l.weight != 120 {

@@ -3,6 +3,7 @@ package exporter
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -18,6 +19,7 @@ const shutdownGrace = 100 * time.Millisecond
 type pipe struct {
 	client *Client
 	queue  *queue
+	spool  *reservoir // nil: what waits does so in memory alone
 
 	ctx     context.Context // of the senders; ends when a shutdown's time is up
 	cancel  context.CancelCauseFunc
@@ -35,6 +37,9 @@ func newPipe(cfg Config) (*pipe, error) {
 		client: client, queue: newQueue(client.cfg.QueueBytes),
 		slots: make(chan struct{}, client.cfg.InFlight), done: make(chan struct{}),
 	}
+	if cfg.Spool != nil {
+		p.spool = newReservoir(cfg.Spool, p)
+	}
 	p.queue.resize(client.server.limits(&client.cfg))
 	p.ctx, p.cancel = context.WithCancelCause(context.Background())
 	return p, nil
@@ -48,6 +53,11 @@ func (p *pipe) start() {
 
 // submit queues an op, or counts and reports that it was not taken.
 func (p *pipe) submit(op runtypes.Op) error {
+	if p.spool != nil && !p.queue.shut() {
+		if kept, err := p.spool.put(op); kept || err != nil {
+			return err
+		}
+	}
 	err := p.queue.put(op)
 	if err != nil {
 		p.client.drop([]runtypes.Op{op}, &DropError{submitReason(err), err})
@@ -56,6 +66,11 @@ func (p *pipe) submit(op runtypes.Op) error {
 }
 
 func (p *pipe) flush(ctx context.Context) error {
+	if p.spool != nil {
+		if err := p.spool.emptied(ctx); err != nil {
+			return err
+		}
+	}
 	m := p.queue.flush()
 	select {
 	case <-m.done:
@@ -77,7 +92,7 @@ func (p *pipe) stop(ctx context.Context) error {
 	m := p.queue.close()
 	select {
 	case <-p.done:
-		return m.err
+		return p.outcome(m)
 	case <-ctx.Done():
 	}
 	cause := context.Cause(ctx)
@@ -91,6 +106,14 @@ func (p *pipe) stop(ctx context.Context) error {
 	return fmt.Errorf("exporter: shutdown: %w", cause)
 }
 
+// outcome is the first failure after a shutdown began.
+func (p *pipe) outcome(m *mark) error {
+	if m.err != nil || p.spool == nil {
+		return m.err
+	}
+	return p.spool.failure()
+}
+
 func (p *pipe) stats() Stats {
 	s := p.client.Stats()
 	s.Queued, s.QueuedBytes = p.queue.holds()
@@ -102,7 +125,7 @@ func (p *pipe) stats() Stats {
 func (p *pipe) run() {
 	defer close(p.done)
 	defer p.client.Close()
-	defer p.senders.Wait()
+	defer p.leave()
 	for {
 		p.slots <- struct{}{} // what is submitted meanwhile fills the request
 		if !p.await() {
@@ -113,7 +136,8 @@ func (p *pipe) run() {
 		parcel := p.queue.take()
 		p.senders.Go(func() {
 			defer func() { <-p.slots }()
-			p.queue.settle(&parcel, p.deliver(parcel.items))
+			err := p.deliver(parcel.items)
+			p.queue.settle(&parcel, p.back(parcel.items, err), err)
 		})
 	}
 }
@@ -121,14 +145,21 @@ func (p *pipe) run() {
 // await returns true when there is something to send, and false when there never
 // will be.
 func (p *pipe) await() bool {
-	var interval <-chan time.Time
+	var interval, rest <-chan time.Time
 	for {
-		some, ready, over := p.queue.state()
+		over := p.spool.fill()
+		some, ready, last := p.queue.state()
+		wait := p.spool.rest()
 		switch {
+		case last && over, p.spool.isOver():
+			return false
+		case wait > 0 && rest == nil:
+			t := time.NewTimer(wait)
+			defer t.Stop()
+			rest = t.C
+		case wait > 0:
 		case some && ready:
 			return true
-		case over:
-			return false
 		case some && interval == nil:
 			t := time.NewTimer(p.client.cfg.Interval)
 			defer t.Stop()
@@ -136,13 +167,31 @@ func (p *pipe) await() bool {
 		}
 		select {
 		case <-p.queue.wake:
+		case <-rest:
+			rest = nil
 		case <-interval:
 			return true
 		}
 	}
 }
 
-// deliver sends items, and drops what does not get through.
+// leave waits for the senders and gives up what a shutdown that met a failure has
+// left in the queue. The spool still has its part of that.
+func (p *pipe) leave() {
+	p.senders.Wait()
+	left := p.queue.takeAll()
+	err := p.spool.failure()
+	p.drop(left.items, &DropError{ReasonUndelivered, err})
+	p.queue.settle(&left, nil, err)
+}
+
+// drop reports what is neither done nor in a spool.
+func (p *pipe) drop(items []*item, why *DropError) {
+	lost := slices.DeleteFunc(slices.Clone(items), func(it *item) bool { return it.spooled() })
+	p.client.drop(undone(lost), why)
+}
+
+// deliver sends items, and drops what does not get through and is in no spool.
 func (p *pipe) deliver(items []*item) error {
 	reason, err := ReasonPanic, error(nil)
 	if fault := guard(func() error {
@@ -154,7 +203,16 @@ func (p *pipe) deliver(items []*item) error {
 		reason = ReasonShutdown
 	}
 	if err != nil {
-		p.client.drop(undone(items), &DropError{reason, err})
+		p.drop(items, &DropError{reason, err})
 	}
 	return err
+}
+
+// back settles what came out of the spool and is done, and returns what is to be
+// tried again.
+func (p *pipe) back(items []*item, err error) []*item {
+	if p.spool == nil {
+		return nil
+	}
+	return p.spool.settle(items, err)
 }

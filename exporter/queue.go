@@ -60,26 +60,47 @@ func (q *queue) resize(items, bytes int) {
 // put adds an op, or says why not. A run that is larger than the whole queue may
 // have it to itself: it can be shortened, but not here.
 func (q *queue) put(op runtypes.Op) error {
-	size := weight(op.Run)
+	it := newItem(op)
+	it.weight = weight(op.Run)
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	switch {
 	case q.closed:
 		return ErrShutdown
-	case q.bytes > 0 && q.bytes+size > q.maxBytes:
+	case q.bytes > 0 && q.bytes+it.weight > q.maxBytes:
 		return ErrQueueFull
 	}
+	q.add(it)
+	return nil
+}
+
+// putSpooled adds an item that came out of a spool, whether there is room or not:
+// its taker has looked.
+func (q *queue) putSpooled(it *item) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.add(it)
+}
+
+func (q *queue) add(it *item) {
 	wasEmpty, wasReady := q.lanes.items == 0, q.ready()
-	if q.lanes.add(op, size, q.next) != nil {
+	q.bytes += it.weight
+	q.ops += len(it.ops)
+	it.number = q.next
+	if q.lanes.add(it) {
 		q.next++
 		q.open++
 	}
-	q.bytes += size
-	q.ops++
 	if wasEmpty && q.lanes.items > 0 || !wasReady && q.ready() {
 		q.notify()
 	}
-	return nil
+}
+
+// room is how many bytes more the queue may hold.
+func (q *queue) room() int64 {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.maxBytes - q.bytes
 }
 
 // ready reports whether a request is full, or somebody waits for what is there.
@@ -108,8 +129,16 @@ func (q *queue) take() parcel {
 	return q.lanes.take(q.readyItems, q.readyBytes, math.MaxUint64)
 }
 
+// takeAll removes everything that waits.
+func (q *queue) takeAll() parcel {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.lanes.take(math.MaxInt, math.MaxInt64, math.MaxUint64)
+}
+
 // settle ends a parcel's stay: its bytes are free, and flushes behind it are done.
-func (q *queue) settle(p *parcel, err error) {
+// What is to be tried again is put back, as if it had just come.
+func (q *queue) settle(p *parcel, back []*item, err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.bytes -= p.weight
@@ -126,7 +155,22 @@ func (q *queue) settle(p *parcel, err error) {
 	}
 	clear(q.marks[len(pending):])
 	q.marks = pending
+	for _, it := range back {
+		q.bytes += it.weight
+		q.ops += len(it.ops)
+		q.open++
+		it.number = q.next
+		q.next++
+	}
+	q.lanes.restore(back)
 	q.notify()
+}
+
+// shut reports whether the queue was closed.
+func (q *queue) shut() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.closed
 }
 
 // flush marks what is there now. The mark's done is closed once all of it is

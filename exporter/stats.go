@@ -19,6 +19,7 @@ type Stats struct {
 	Delivered int64            // ops
 	Dropped   map[Reason]int64 // ops, by reason; never nil
 	Shortened int64            // runs cut down to what the server takes
+	Unspooled int64            // ops that Config.Spool did not take, and memory did
 	Requests  int64            // attempts included
 	Retried   int64            // attempts after the first of a request
 	Bytes     int64            // of bodies, before compression
@@ -71,6 +72,13 @@ func (c *counters) shortened() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.s.Shortened++
+}
+
+func (c *counters) unspooled(err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.s.Unspooled++
+	c.s.LastError = err.Error()
 }
 
 func (c *counters) requested(req *request) {
