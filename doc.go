@@ -2,21 +2,21 @@
 // the settings that the tracesmith program reads, sends to LangSmith if there is a
 // key, and keeps runs in the local store that `tracesmith show` prints.
 //
-//	tracer, err := tracesmith.Open(ctx, tracesmith.Config{Project: "my-agent"})
+//	tracer, err := tracesmith.Open(ctx, tracesmith.Config{Integration: "my-agent", Runtime: "My Agent"})
 //	…
 //	defer tracer.Close(context.WithoutCancel(ctx))
 //
-//	id := gitinfo.DetectIdentity(ctx, dir)
-//	id.Integration, id.Runtime, id.ThreadID = "my-agent", "My Agent", conversation
-//	ctx, turn := runtypes.Begin(ctx, tracer.Sink(), id, prompt)
+//	ctx, turn := runtypes.Begin(ctx, tracer.Sink(), tracer.Identity(ctx, dir, conversation), prompt)
 //	defer turn.Guard(ctx)
 //	call := turn.LLM("claude-opus-4-5", messages)
 //	…
 //	call.Usage(usage).End(reply)
 //	tool := turn.Tool("bash", callID, args)
 //	…
-//	tool.End(output)
+//	tool.Done(output, err)
 //	turn.End(answer)
+//
+// See examples/ for whole agents.
 //
 // The other packages can be used without this one:
 //

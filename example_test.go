@@ -19,13 +19,14 @@ func Example() {
 	defer os.RemoveAll(dir)
 
 	tracer, err := tracesmith.Open(ctx, tracesmith.Config{
+		Integration: "my-agent", Runtime: "My Agent",
 		// An agent leaves this out: the real environment holds.
 		Env: func(name string) string { return map[string]string{"TRACESMITH_STATE": dir}[name] },
 	})
 	if err != nil {
 		fmt.Println(err) // and go on: a nil Tracer is off
 	}
-	id := runtypes.Identity{Integration: "my-agent", Runtime: "My Agent", ThreadID: "conversation-7"}
+	id := tracer.Identity(ctx, dir, "conversation-7")
 	answer, err := runtypes.RunTurn(ctx, tracer.Sink(), id, "How many files are there?",
 		func(_ context.Context, turn *runtypes.Turn) (string, error) {
 			tool := turn.Tool("bash", "call-1", map[string]string{"command": "ls | wc -l"})

@@ -8,10 +8,13 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
+	"sync"
 
 	"github.com/google/uuid"
 
 	"github.com/tracesmith/tracesmith/exporter"
+	"github.com/tracesmith/tracesmith/gitinfo"
 	"github.com/tracesmith/tracesmith/internal/config"
 	"github.com/tracesmith/tracesmith/internal/journal"
 	"github.com/tracesmith/tracesmith/internal/store"
@@ -21,6 +24,10 @@ import (
 
 // Config is what settings do not say. The zero value of every field is usable.
 type Config struct {
+	Integration    string // ls_integration: my-agent
+	Runtime        string // its name for people: My Agent. Empty: Integration
+	RuntimeVersion string // without a v
+
 	Dir     string                   // the folder whose project settings hold. Empty: the current one
 	Project string                   // where settings name none. Empty: the integration's name
 	Env     func(name string) string // Nil: os.Getenv
@@ -34,11 +41,18 @@ type Config struct {
 // Tracer delivers turns to every destination there is. It is safe for concurrent
 // use, and so is a nil *Tracer, with which tracing is off.
 type Tracer struct {
+	who   runtypes.Identity
 	to    []*exporter.Batcher
 	where []string
 	store *store.Store
 	live  bool
+
+	mu     sync.Mutex
+	traces []uuid.UUID // the last ones
 }
+
+// maxTraces bounds the traces that WriteTrees writes.
+const maxTraces = 100
 
 // Open reads the settings and opens the destinations: the local store, unless it
 // is switched off, and LangSmith, if there is a key. Where tracing is off
@@ -60,7 +74,12 @@ func Open(ctx context.Context, cfg Config) (*Tracer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("tracesmith: settings: %w", err)
 	}
-	t := &Tracer{live: settings.Live}
+	t := &Tracer{live: settings.Live, who: runtypes.Identity{
+		Integration: cfg.Integration, Runtime: cfg.Runtime, RuntimeVersion: cfg.RuntimeVersion,
+	}}
+	if t.who.Runtime == "" {
+		t.who.Runtime = cfg.Integration
+	}
 	if !settings.Enabled {
 		return t, nil
 	}
@@ -116,6 +135,18 @@ func (t *Tracer) send(cfg Config, settings config.Config) error {
 	return nil
 }
 
+// Identity says who the agent is, which conversation a turn belongs to, and which
+// repository it works in: dir's as it is now, so call it once a turn. It does
+// nothing where tracing is off.
+func (t *Tracer) Identity(ctx context.Context, dir, thread string) runtypes.Identity {
+	if t == nil || len(t.to) == 0 {
+		return runtypes.Identity{}
+	}
+	id := gitinfo.DetectIdentity(ctx, dir)
+	id.Integration, id.Runtime, id.RuntimeVersion, id.ThreadID = t.who.Integration, t.who.Runtime, t.who.RuntimeVersion, thread
+	return id
+}
+
 // Sink is where turns go: nil, which switches them off, if there is no destination.
 func (t *Tracer) Sink() runtypes.Sink {
 	if t == nil || len(t.to) == 0 {
@@ -127,6 +158,10 @@ func (t *Tracer) Sink() runtypes.Sink {
 // Submit hands an op to every destination and returns at once. An op that one of
 // them refuses is counted there, told to OnDrop, and returned as an error.
 func (t *Tracer) Submit(op runtypes.Op) error {
+	if op.Run == nil {
+		return &runtypes.FieldError{Field: "run", Err: errors.New("missing")}
+	}
+	t.note(op.Run)
 	if !t.live {
 		if op.Verb == runtypes.Post && op.Run.Pending() {
 			return nil // the patch says all that the post does
@@ -178,19 +213,39 @@ func (t *Tracer) Close(ctx context.Context) error {
 	return errors.Join(failures...)
 }
 
-// WriteTree writes the runs of a trace as a tree, as `tracesmith show` does, once
-// what was submitted has arrived. It needs the local store, and writes nothing
-// where that is off.
-func (t *Tracer) WriteTree(ctx context.Context, w io.Writer, trace uuid.UUID) error {
+// note remembers a trace by its first run.
+func (t *Tracer) note(run *runtypes.Run) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if slices.Contains(t.traces, run.TraceID) {
+		return
+	}
+	if len(t.traces) == maxTraces {
+		t.traces = t.traces[1:]
+	}
+	t.traces = append(t.traces, run.TraceID)
+}
+
+// WriteTrees writes the turns that went through the tracer, the last hundred, as
+// trees of their runs, as `tracesmith show` does. It waits until what was submitted
+// has arrived. It reads the local store, and writes nothing where that is off.
+func (t *Tracer) WriteTrees(ctx context.Context, w io.Writer) error {
 	if t == nil || t.store == nil {
 		return nil
 	}
 	if err := t.to[0].Flush(ctx); err != nil {
-		return fmt.Errorf("tracesmith: tree: %w", err)
+		return fmt.Errorf("tracesmith: trees: %w", err)
 	}
-	runs, err := t.store.Trace(ctx, trace.String())
-	if err != nil {
-		return fmt.Errorf("tracesmith: tree: %w", err)
+	t.mu.Lock()
+	traces := slices.Clone(t.traces)
+	t.mu.Unlock()
+	var all []runtypes.Wire
+	for _, id := range traces {
+		runs, err := t.store.Trace(ctx, id.String())
+		if err != nil {
+			return fmt.Errorf("tracesmith: trees: %w", err)
+		}
+		all = append(all, runs...)
 	}
-	return tree.Render(w, runs, tree.Options{})
+	return tree.Render(w, all, tree.Options{})
 }

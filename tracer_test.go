@@ -63,9 +63,9 @@ func turn(sink runtypes.Sink) *runtypes.Turn {
 func TestATurnGoesToLangSmithAndToTheStore(t *testing.T) {
 	w := newWorld(t)
 	tracer := w.open(t, tracesmith.Config{})
-	id := turn(tracer.Sink()).ID()
+	turn(tracer.Sink())
 	var tree bytes.Buffer
-	if err := tracer.WriteTree(t.Context(), &tree, id); err != nil {
+	if err := tracer.WriteTrees(t.Context(), &tree); err != nil {
 		t.Fatal(err)
 	}
 	if got := strings.Split(tree.String(), "\n"); len(got) != 3 || !strings.HasPrefix(got[0], "● root My Agent Turn") || !strings.HasPrefix(got[1], "└─ ▪ tool bash") {
@@ -91,6 +91,21 @@ func TestATurnGoesToLangSmithAndToTheStore(t *testing.T) {
 	}
 }
 
+func TestAnIdentityNamesAgentThreadAndFolder(t *testing.T) {
+	w := newWorld(t)
+	tracer := w.open(t, tracesmith.Config{Integration: "my-agent", RuntimeVersion: "1.2.3"})
+	defer tracer.Close(t.Context())
+	dir := t.TempDir()
+	want := runtypes.Identity{Integration: "my-agent", Runtime: "my-agent", RuntimeVersion: "1.2.3", ThreadID: "t", WorkingDirectory: dir}
+	if got := tracer.Identity(t.Context(), dir, "t"); got != want {
+		t.Errorf("%+v", got)
+	}
+	var off *tracesmith.Tracer
+	if got := off.Identity(t.Context(), dir, "t"); got != (runtypes.Identity{}) {
+		t.Errorf("with tracing off: %+v", got)
+	}
+}
+
 func TestSettingsShapeWhatIsSent(t *testing.T) {
 	w := newWorld(t)
 	for key, value := range map[string]string{
@@ -100,8 +115,8 @@ func TestSettingsShapeWhatIsSent(t *testing.T) {
 		w.env[key] = value
 	}
 	tracer := w.open(t, tracesmith.Config{Project: "p"})
-	id := turn(tracer.Sink()).ID()
-	if err := tracer.WriteTree(t.Context(), nil, id); err != nil {
+	turn(tracer.Sink())
+	if err := tracer.WriteTrees(t.Context(), nil); err != nil {
 		t.Error(err)
 	}
 	if err := tracer.Close(t.Context()); err != nil {
