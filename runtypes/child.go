@@ -46,6 +46,24 @@ func (c *Child) Interrupt(reason string) {
 	}
 }
 
+// Done finishes the call with what it gave back: output, and an error if it failed.
+func (c *Child) Done(output any, err error) {
+	if c != nil {
+		c.done(output, err)
+	}
+}
+
+func (c *Child) done(output any, err error) {
+	if err == nil {
+		c.end(output)
+		return
+	}
+	if output != nil && output != "" {
+		c.output(output)
+	}
+	c.fail(err)
+}
+
 // Output sets what came out so far, for a call that is about to fail or to be
 // interrupted. End replaces it, unless it ends with nil.
 func (c *Child) Output(output any) *Child {

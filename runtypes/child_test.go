@@ -57,6 +57,21 @@ func TestWhatACallSaysStandsInItsRun(t *testing.T) {
 	}
 }
 
+func TestACallIsDoneWithOutputErrorOrBoth(t *testing.T) {
+	sink := &memory{}
+	turn := StartTurn(sink, identity(), "x", WithClock(clock()))
+	turn.Tool("a", "", nil).Done("ok", nil)
+	turn.Tool("b", "", nil).Done("--- FAIL", errorString("exit status 1"))
+	turn.Tool("c", "", nil).Done("", errorString("no such file"))
+	turn.Tool("d", "", nil).Done([]string{"not", "comparable"}, errorString("x"))
+	turn.End("y")
+	for i, want := range []string{`"ok" `, `"--- FAIL" exit status 1`, ` no such file`, `["not","comparable"] x`} {
+		if r := sink.final(t)[i+1]; string(r.Outputs)+" "+r.Error != want {
+			t.Errorf("%s: %s %s, want %s", r.Name, r.Outputs, r.Error, want)
+		}
+	}
+}
+
 func TestACompactionHasItsOwnModelCall(t *testing.T) {
 	sink := &memory{}
 	turn := StartTurn(sink, identity(), "x", WithClock(clock()))
