@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"sync/atomic"
 
 	"github.com/tracesmith/tracesmith/runtypes"
@@ -12,7 +13,7 @@ import (
 // Batcher queues ops and sends them in the background. It is a runtypes.Sink and
 // safe for concurrent use. Its owner calls Shutdown.
 type Batcher struct {
-	pipe *pipe
+	pipes []*pipe // one for each destination
 
 	stopping atomic.Bool
 	stopped  chan struct{} // closed when the first Shutdown has returned
@@ -23,24 +24,48 @@ var _ runtypes.Sink = (*Batcher)(nil)
 
 // New checks cfg and starts a Batcher.
 func New(cfg Config) (*Batcher, error) {
-	p, err := newPipe(cfg)
+	list, err := cfg.Split()
 	if err != nil {
 		return nil, err
 	}
-	p.start()
-	return &Batcher{pipe: p, stopped: make(chan struct{})}, nil
+	b := &Batcher{stopped: make(chan struct{})}
+	for _, each := range list {
+		p, err := newPipe(each)
+		if err != nil {
+			return nil, err
+		}
+		b.pipes = append(b.pipes, p)
+	}
+	for _, p := range b.pipes {
+		p.start()
+	}
+	return b, nil
 }
 
 // Submit queues an op and returns at once. The run belongs to the Batcher from
 // then on. An op that is refused, with ErrQueueFull, ErrShutdown or a
 // *runtypes.FieldError, is also counted and reported to OnDrop, since a Turn has
-// nobody to hand the error to.
+// nobody to hand the error to. Faults that take a look at the payload to find are
+// reported there alone.
 func (b *Batcher) Submit(op runtypes.Op) error {
-	if err := check(op); err != nil {
-		b.pipe.client.drop([]runtypes.Op{op}, &DropError{ReasonInvalid, err})
-		return err
+	fault := check(op)
+	var failures []error
+	for _, p := range b.pipes {
+		if fault != nil {
+			p.client.drop([]runtypes.Op{op}, &DropError{Reason: ReasonInvalid, Err: fault})
+		} else if p.client.keeps(op) {
+			if err := p.submit(op); err != nil {
+				failures = append(failures, err)
+			}
+		}
 	}
-	return b.pipe.submit(op)
+	switch {
+	case fault != nil:
+		return fault
+	case len(failures) == 1:
+		return failures[0]
+	}
+	return errors.Join(failures...)
 }
 
 func submitReason(err error) Reason {
@@ -54,15 +79,18 @@ func submitReason(err error) Reason {
 // or dropped, or ctx ends. It returns the first failure that kept a request from
 // being delivered meanwhile; single runs that the server refused are no failure
 // and are found in Stats.
-func (b *Batcher) Flush(ctx context.Context) error { return b.pipe.flush(ctx) }
+func (b *Batcher) Flush(ctx context.Context) error {
+	return b.all(func(p *pipe) error { return p.flush(ctx) })
+}
 
 // Shutdown refuses further ops, delivers what is queued and ends the Batcher. At
-// ctx's end it gives up: what is left goes to OnDrop with ReasonShutdown. Only
-// the first call does this; later ones wait for its result or their own ctx.
+// ctx's end it gives up: what is left goes to OnDrop with ReasonShutdown, or stays
+// in the spool. Only the first call does this; later ones wait for its result or
+// their own ctx.
 func (b *Batcher) Shutdown(ctx context.Context) error {
 	if b.stopping.CompareAndSwap(false, true) {
 		defer close(b.stopped)
-		b.result = b.pipe.stop(ctx)
+		b.result = b.all(func(p *pipe) error { return p.stop(ctx) })
 		return b.result
 	}
 	select {
@@ -73,5 +101,34 @@ func (b *Batcher) Shutdown(ctx context.Context) error {
 	}
 }
 
-// Stats returns the counts so far.
-func (b *Batcher) Stats() Stats { return b.pipe.stats() }
+// all does the same to every pipe at once.
+func (b *Batcher) all(f func(*pipe) error) error {
+	if len(b.pipes) == 1 {
+		return f(b.pipes[0])
+	}
+	failures := make([]error, len(b.pipes))
+	var wg sync.WaitGroup
+	for i, p := range b.pipes {
+		wg.Go(func() { failures[i] = f(p) })
+	}
+	wg.Wait()
+	return errors.Join(failures...)
+}
+
+// Stats returns the counts so far, of all replicas together.
+func (b *Batcher) Stats() Stats {
+	sum := Stats{Dropped: map[Reason]int64{}}
+	for _, p := range b.pipes {
+		sum.add(p.stats())
+	}
+	return sum
+}
+
+// ReplicaStats returns the counts so far of each replica, in their order.
+func (b *Batcher) ReplicaStats() []Stats {
+	list := make([]Stats, len(b.pipes))
+	for i, p := range b.pipes {
+		list[i] = p.stats()
+	}
+	return list
+}

@@ -317,7 +317,7 @@ func TestShutdownDoesNotWaitForAClientThatIgnoresItsContext(t *testing.T) {
 			t.Errorf("took %v", d)
 		}
 		close(release)
-		<-b.pipe.done
+		<-b.pipes[0].done
 		if len(d.ops) != 2 {
 			t.Errorf("%d ops reported", len(d.ops))
 		}

@@ -37,6 +37,7 @@ func NewClient(cfg Config) (*Client, error) {
 		return nil, err
 	}
 	c := &Client{cfg: cfg, http: newTransport(&cfg), redact: newRedactor(cfg.Redact), now: time.Now, coder: newCoder(min(cfg.InFlight, runtime.GOMAXPROCS(0)))}
+	c.server.plain = cfg.NoCompression
 	c.life, c.end = context.WithCancel(context.Background())
 	return c, nil
 }
@@ -68,11 +69,34 @@ func (c *Client) Export(ctx context.Context, ops []runtypes.Op) (rest []runtypes
 	if len(ops) == 0 {
 		return nil, nil
 	}
-	items := fold(ops)
+	items := fold(c.sample(ops))
 	if err := c.export(ctx, items); err != nil {
 		return undone(items), err
 	}
 	return nil, nil
+}
+
+// sample leaves out the ops of traces that are not kept.
+func (c *Client) sample(ops []runtypes.Op) []runtypes.Op {
+	if c.cfg.Sampling == nil {
+		return ops
+	}
+	kept := make([]runtypes.Op, 0, len(ops))
+	for _, op := range ops {
+		if op.Run == nil || c.keeps(op) {
+			kept = append(kept, op)
+		}
+	}
+	return kept
+}
+
+// keeps reports whether an op's trace is kept, and counts it if not.
+func (c *Client) keeps(op runtypes.Op) bool {
+	if sampled(c.cfg.Sampling, op.Run.TraceID) {
+		return true
+	}
+	c.stats.leftOut()
+	return false
 }
 
 // undone lists the ops that are neither delivered nor dropped, in order.
@@ -128,7 +152,7 @@ func (c *Client) exportItems(ctx context.Context, items []*item) error {
 // prepare serialises an item and makes it fit a request of its own. It reports
 // whether there is something to send.
 func (c *Client) prepare(it *item, maxBytes int) bool {
-	if why := it.prepare(c.redact, c.cfg.Project); why != nil {
+	if why := it.prepare(c.redact, &c.cfg); why != nil {
 		c.dropItem(it, why)
 		return false
 	}
@@ -173,6 +197,7 @@ func (c *Client) drop(ops []runtypes.Op, why *DropError) {
 	if len(ops) == 0 {
 		return
 	}
+	why.Endpoint = c.cfg.Endpoint
 	total, warn := c.stats.dropped(len(ops), why, c.now())
 	if warn {
 		c.cfg.Logger.Warn("ops dropped", "ops", len(ops), "reason", why.Reason, "total", total,

@@ -1,6 +1,7 @@
 package exporter
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -32,6 +33,18 @@ type Config struct {
 	WorkspaceID string // sent as X-Tenant-Id, which organisation-wide keys need
 	Project     string // project of runs that name none. Empty: DefaultProject
 
+	// Token gives the OAuth access token that is sent where there is no APIKey, and
+	// is asked before every request: it caches. refused is the token that the server
+	// has just answered 401 to, empty otherwise. See package exporter/profile.
+	Token func(ctx context.Context, refused string) (string, error)
+
+	// Replicas are the destinations, if there are several or runs change on their
+	// way. A Batcher serves each by a queue and senders of its own.
+	Replicas []Replica
+	replica  *Replica // the one this Config was split off for
+
+	Header http.Header // more headers; they replace none of the exporter's own
+
 	// HTTPClient sends the requests. Its redirect policy is replaced. Nil: a
 	// client of the exporter's own.
 	HTTPClient *http.Client
@@ -42,6 +55,13 @@ type Config struct {
 	InFlight   int           // requests a Batcher has under way, of different traces. 0: DefaultInFlight
 	Interval   time.Duration // longest a Batcher keeps a run waiting for company. 0: DefaultInterval
 	MaxElapsed time.Duration // longest a request is tried, first attempt to last. 0: DefaultMaxElapsed
+
+	Sampling     *float64 // part of the traces that is kept, by a hash of their ids. Nil: all
+	HideInputs   bool     // send {} in their place
+	HideOutputs  bool
+	HideMetadata bool // the identity as well
+
+	NoCompression bool // send bodies as they are
 
 	// Spool keeps what a Batcher has accepted until it is delivered or dropped, so
 	// that it outlives the process: see package exporter/spool. Submit then redacts,
@@ -78,6 +98,12 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	if c.MaxBatch < 0 || c.MaxBytes < 0 || c.QueueBytes < 0 || c.InFlight < 0 || c.Interval < 0 || c.MaxElapsed < 0 {
 		return c, errors.New("exporter: a limit in Config is negative")
+	}
+	if len(c.Replicas) > 0 {
+		return c, errors.New("exporter: a Client has one destination: see Config.Split")
+	}
+	if c.Sampling != nil && !(*c.Sampling >= 0 && *c.Sampling <= 1) {
+		return c, errors.New("exporter: Sampling is not between 0 and 1")
 	}
 	if c.Project == "" {
 		c.Project = DefaultProject

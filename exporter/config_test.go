@@ -14,7 +14,7 @@ func TestTheZeroConfigIsUsable(t *testing.T) {
 	if err := b.Shutdown(t.Context()); err != nil {
 		t.Error(err)
 	}
-	got := b.pipe.client.cfg
+	got := b.pipes[0].client.cfg
 	if got.Endpoint != DefaultEndpoint || got.Project != "default" || got.MaxElapsed != DefaultMaxElapsed {
 		t.Errorf("%+v", got)
 	}

@@ -91,7 +91,7 @@ func (c *Client) isolate(ctx context.Context, items []*item, why *StatusError) e
 	if len(items) > 1 {
 		return c.each(ctx, slices.Chunk(items, (len(items)+1)/2))
 	}
-	c.dropItem(items[0], &DropError{ReasonRejected, why})
+	c.dropItem(items[0], &DropError{Reason: ReasonRejected, Err: why})
 	return nil
 }
 
@@ -108,7 +108,7 @@ func (c *Client) resolveSize(ctx context.Context, items []*item, why *StatusErro
 	}
 	it := items[0]
 	if !c.shorten(it, it.wire.size()/2) {
-		c.dropItem(it, &DropError{ReasonTooLarge, why})
+		c.dropItem(it, &DropError{Reason: ReasonTooLarge, Err: why})
 		return nil
 	}
 	return c.deliver(ctx, items)

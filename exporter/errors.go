@@ -69,8 +69,9 @@ const (
 
 // DropError says why ops will not arrive.
 type DropError struct {
-	Reason Reason
-	Err    error
+	Reason   Reason
+	Err      error
+	Endpoint string // where the ops were to go
 }
 
 func (e *DropError) Error() string {

@@ -103,7 +103,7 @@ func (it *item) settle() {
 }
 
 // prepare redacts a copy of the run and serialises it, once.
-func (it *item) prepare(redact redactor, project string) *DropError {
+func (it *item) prepare(redact redactor, cfg *Config) *DropError {
 	if it.spooled() {
 		return nil
 	}
@@ -111,22 +111,50 @@ func (it *item) prepare(redact redactor, project string) *DropError {
 	if run != nil {
 		err := guard(func() (err error) { run, err = redact(run); return err })
 		if err != nil {
-			return &DropError{ReasonRedaction, &redactionError{err}}
+			return &DropError{Reason: ReasonRedaction, Err: &redactionError{err}}
 		}
 	}
 	err := guard(func() (err error) {
-		var w runtypes.Wire
-		if w, err = runtypes.Encode(runtypes.Op{Verb: it.verb, Run: run}); err != nil {
-			return err
-		}
-		if w.SessionName == "" {
-			w.SessionName = project
-		}
-		it.wire = newRecord(it.verb, &w)
-		return nil
+		it.wire, err = serialise(runtypes.Op{Verb: it.verb, Run: run}, cfg)
+		return err
 	})
 	if err != nil {
-		return &DropError{ReasonInvalid, err}
+		return &DropError{Reason: ReasonInvalid, Err: err}
 	}
 	return nil
+}
+
+// serialise makes of an op what its destination gets.
+func serialise(op runtypes.Op, cfg *Config) (record, error) {
+	w, err := runtypes.Encode(op)
+	if err != nil {
+		return record{}, err
+	}
+	if w.SessionName == "" {
+		w.SessionName = cfg.Project
+	}
+	if cfg.replica != nil {
+		if err := cfg.replica.rewrite(&w); err != nil {
+			return record{}, err
+		}
+	}
+	hide(&w, cfg)
+	r := newRecord(op.Verb, &w)
+	if cfg.replica != nil {
+		err = cfg.replica.apply(&r)
+	}
+	return r, err
+}
+
+// hide leaves out what the settings say.
+func hide(w *runtypes.Wire, cfg *Config) {
+	if cfg.HideInputs && len(w.Inputs) > 0 {
+		w.Inputs = []byte("{}")
+	}
+	if cfg.HideOutputs && len(w.Outputs) > 0 {
+		w.Outputs = []byte("{}")
+	}
+	if cfg.HideMetadata {
+		w.Extra = []byte(`{"metadata":{}}`)
+	}
 }

@@ -60,7 +60,7 @@ func (p *pipe) submit(op runtypes.Op) error {
 	}
 	err := p.queue.put(op)
 	if err != nil {
-		p.client.drop([]runtypes.Op{op}, &DropError{submitReason(err), err})
+		p.client.drop([]runtypes.Op{op}, &DropError{Reason: submitReason(err), Err: err})
 	}
 	return err
 }
@@ -181,7 +181,7 @@ func (p *pipe) leave() {
 	p.senders.Wait()
 	left := p.queue.takeAll()
 	err := p.spool.failure()
-	p.drop(left.items, &DropError{ReasonUndelivered, err})
+	p.drop(left.items, &DropError{Reason: ReasonUndelivered, Err: err})
 	p.queue.settle(&left, nil, err)
 }
 
@@ -203,7 +203,7 @@ func (p *pipe) deliver(items []*item) error {
 		reason = ReasonShutdown
 	}
 	if err != nil {
-		p.drop(items, &DropError{reason, err})
+		p.drop(items, &DropError{Reason: reason, Err: err})
 	}
 	return err
 }

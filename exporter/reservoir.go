@@ -46,7 +46,7 @@ func newReservoir(s Spool, p *pipe) *reservoir { return &reservoir{spool: s, pip
 func (r *reservoir) put(op runtypes.Op) (kept bool, err error) {
 	c := r.pipe.client
 	it := newItem(op)
-	if why := it.prepare(c.redact, c.cfg.Project); why != nil {
+	if why := it.prepare(c.redact, &c.cfg); why != nil {
 		c.dropItem(it, why)
 		return false, why
 	}
@@ -88,7 +88,7 @@ func (r *reservoir) fill() (over bool) {
 func (r *reservoir) take(ticket uint64, entry []byte) {
 	it, err := readEntry(entry, ticket)
 	if err != nil {
-		r.pipe.client.drop([]runtypes.Op{{Run: new(runtypes.Run)}}, &DropError{ReasonInvalid, err})
+		r.pipe.client.drop([]runtypes.Op{{Run: new(runtypes.Run)}}, &DropError{Reason: ReasonInvalid, Err: err})
 		r.done([]uint64{ticket})
 		return
 	}

@@ -23,6 +23,7 @@ type server struct {
 	asking   chan struct{} // closed when the question under way is over; nil: none
 	askAgain time.Time
 
+	plain       bool // as configured
 	noMultipart bool // answered 404
 	noZstd      bool // answered 415
 	noGzip      bool // answered 415
@@ -58,7 +59,7 @@ func (s *server) coding() coding {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
-	case s.info == nil:
+	case s.info == nil || s.plain:
 		return codingNone
 	case s.info.InstanceFlags.ZstdCompressionEnabled && !s.noZstd:
 		return codingZstd

@@ -17,6 +17,7 @@ type Stats struct {
 	QueuedBytes int64 // their size, estimated
 
 	Delivered int64            // ops
+	Sampled   int64            // ops left out since their traces are not kept
 	Dropped   map[Reason]int64 // ops, by reason; never nil
 	Shortened int64            // runs cut down to what the server takes
 	Unspooled int64            // ops that Config.Spool did not take, and memory did
@@ -25,6 +26,26 @@ type Stats struct {
 	Bytes     int64            // of bodies, before compression
 	WireBytes int64            // of bodies, as sent
 	LastError string           // newest failure, without content; empty: none
+}
+
+// add sums the stats of several destinations.
+func (s *Stats) add(o Stats) {
+	s.Queued += o.Queued
+	s.QueuedBytes += o.QueuedBytes
+	s.Delivered += o.Delivered
+	s.Sampled += o.Sampled
+	for why, n := range o.Dropped {
+		s.Dropped[why] += n
+	}
+	s.Shortened += o.Shortened
+	s.Unspooled += o.Unspooled
+	s.Requests += o.Requests
+	s.Retried += o.Retried
+	s.Bytes += o.Bytes
+	s.WireBytes += o.WireBytes
+	if o.LastError != "" {
+		s.LastError = o.LastError
+	}
 }
 
 // counters is a Stats that many goroutines write.
@@ -72,6 +93,12 @@ func (c *counters) shortened() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.s.Shortened++
+}
+
+func (c *counters) leftOut() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.s.Sampled++
 }
 
 func (c *counters) unspooled(err error) {

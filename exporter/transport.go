@@ -32,7 +32,8 @@ var errWebPage = errors.New("exporter: the answer is a web page")
 // transport makes single HTTP requests: no retry, no decisions.
 type transport struct {
 	resty *resty.Client
-	idle  func() // closes the connections that are ours
+	token func(ctx context.Context, refused string) (string, error) // nil: none is sent
+	idle  func()                                                    // closes the connections that are ours
 }
 
 // answer is what came back.
@@ -66,8 +67,15 @@ func newTransport(cfg *Config) *transport {
 		SetDoNotParseResponse(true).
 		SetHeader("User-Agent", "tracesmith/"+runtypes.Version()).
 		SetHeader("Accept", "application/json")
+	for name, values := range cfg.Header {
+		if t.resty.Header.Get(name) == "" && !reserved(name) {
+			t.resty.Header[http.CanonicalHeaderKey(name)] = values
+		}
+	}
 	if cfg.APIKey != "" {
 		t.resty.SetHeader("x-api-key", cfg.APIKey)
+	} else {
+		t.token = cfg.Token
 	}
 	if cfg.WorkspaceID != "" {
 		t.resty.SetHeader("X-Tenant-Id", cfg.WorkspaceID)
@@ -86,8 +94,37 @@ func sameServer(next *http.Request, via []*http.Request) error {
 	return http.ErrUseLastResponse
 }
 
-// do sends a request once and reads the answer.
+// reserved headers are not the caller's to set.
+func reserved(name string) bool {
+	switch http.CanonicalHeaderKey(name) {
+	case "X-Api-Key", "X-Tenant-Id", "Authorization", "Content-Type", "Content-Encoding", "Content-Length", "Host":
+		return true
+	}
+	return false
+}
+
+// do sends a request once and reads the answer. A token that is refused is
+// replaced by a fresh one, if there is one, and the request sent again.
 func (t *transport) do(ctx context.Context, method string, req *request) (*answer, error) {
+	if t.token == nil || req.body == nil { // /info needs none
+		return t.send(ctx, method, req, "")
+	}
+	token, err := t.token(ctx, "")
+	if err != nil {
+		return nil, fmt.Errorf("exporter: token: %w", err)
+	}
+	got, err := t.send(ctx, method, req, token)
+	if err != nil || got.status != http.StatusUnauthorized {
+		return got, err
+	}
+	fresh, err := t.token(ctx, token)
+	if err != nil || fresh == token {
+		return got, nil // the refusal says more
+	}
+	return t.send(ctx, method, req, fresh)
+}
+
+func (t *transport) send(ctx context.Context, method string, req *request, token string) (*answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, attemptTime+time.Duration(len(req.body)/slowUplink)*time.Second)
 	defer cancel()
 	r := t.resty.R().SetContext(ctx)
@@ -96,6 +133,9 @@ func (t *transport) do(ctx context.Context, method string, req *request) (*answe
 	}
 	for key, values := range req.header {
 		r.Header[key] = values
+	}
+	if token != "" {
+		r.SetHeader("Authorization", "Bearer "+token)
 	}
 	resp, err := r.Execute(method, req.path)
 	if err != nil {
