@@ -238,6 +238,9 @@ func (r *reducer) emitAgent(a *agent, th *thread, up *anchor) []runtypes.Op {
 		run.Inputs = runtypes.Messages(firstPrompt(th))
 	}
 	end := a.outcome(th)
+	if end.interrupted {
+		th.abandon()
+	}
 	f := &family{parent: run, thread: th, prompt: up.Prompt, start: up.Turn, end: end, over: true, hard: true}
 	ops := []runtypes.Op{{Verb: runtypes.Post, Run: run}}
 	for _, reply := range th.order {

@@ -64,6 +64,9 @@ type family struct {
 func (r *reducer) emit(t *turn, th *thread, root *runtypes.Run, hard, over bool, end outcome) []runtypes.Op {
 	f := &family{parent: root, thread: th, prompt: t.Prompt, start: root.Start, end: end, over: over, hard: hard}
 	var ops []runtypes.Op
+	if over && end.interrupted {
+		th.abandon()
+	}
 	for ; t.Replies < len(th.order); t.Replies++ {
 		reply := th.order[t.Replies]
 		if !reply.final && !over {

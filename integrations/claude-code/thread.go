@@ -335,6 +335,16 @@ func (t *thread) lastReply() *reply {
 	return t.order[len(t.order)-1]
 }
 
+// abandon notes that the last reply of a thread that was cut off never came to its
+// end. The program marks a reply so when a block of it was cut; one that was cut
+// between two blocks lacks the reason it stopped, which every version that notes
+// its requests writes on the last line.
+func (t *thread) abandon() {
+	if last := t.lastReply(); last != nil && t.asked && last.stop == "" && last.err == nil {
+		last.aborted = true
+	}
+}
+
 // says reports whether the thread holds a reply with that text: the one a Stop
 // hook announced.
 func (t *thread) says(textHash string) bool {
