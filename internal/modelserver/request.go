@@ -22,6 +22,7 @@ type Request struct {
 	Tools    []string
 
 	MessageID string // of the reply; empty if the answer was a failure
+	Usage     Usage  // that the reply carried
 	Status    int    // of the answer
 	Cut       bool   // the client left, or the script broke off, before the reply was whole
 }
@@ -107,7 +108,7 @@ func (b *body) place(known map[string]Scenario) (name string, step int) {
 		}
 		text := string(m.Content)
 		if compaction.MatchString(text) && replies == 0 {
-			return summary, 0
+			return Summary, 0
 		}
 		if reported < 0 && strings.Contains(text, "<task-notification>") {
 			reported = replies

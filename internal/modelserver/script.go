@@ -5,18 +5,21 @@ import (
 	"path/filepath"
 )
 
-// The scenarios no prompt names: the server recognizes their requests.
+// Summary is the scenario of a request by which the agent compacts its
+// conversation. Such a call is in no record that the agent keeps.
+const Summary = "summary"
+
+// The other scenarios no prompt names: the server recognizes their requests.
 const (
 	unnamed      = "unnamed"      // a prompt without a scenario
 	notification = "notification" // a background task reports back
-	summary      = "summary"      // the agent compacts its conversation
 )
 
 // Script returns the built-in scenarios for an agent that works in the
 // repository at dir, which holds a README.md and a main.go.
 func Script(dir string) map[string]Scenario {
 	all := make(map[string]Scenario)
-	for _, group := range []map[string]Scenario{answers(), tools(dir), failures(), subagents(dir)} {
+	for _, group := range []map[string]Scenario{answers(), tools(dir), longer(), failures(), subagents(dir)} {
 		for name, scenario := range group {
 			all[name] = scenario
 		}
@@ -32,7 +35,7 @@ func answers() map[string]Scenario {
 			Blocks: []Block{say("The background agent finished; its report is noted.")},
 			Usage:  Usage{Input: 40, Output: 14, CacheRead: 400, Write5m: 30},
 		}},
-		summary: {{
+		Summary: {{
 			Blocks: []Block{say("<analysis>Short.</analysis>\n<summary>\n1. Primary Request: the user asked about widgets.\n2. Files: main.go.\n</summary>")},
 			Usage:  Usage{Input: 900, Output: 60},
 		}},
@@ -124,6 +127,38 @@ func tools(dir string) map[string]Scenario {
 	}
 }
 
+// longer calls for what takes a person, a server or a long conversation.
+func longer() map[string]Scenario {
+	first := Usage{Input: 10, Output: 50, CacheRead: 1500, Write5m: 100}
+	last := Usage{Input: 8, Output: 22, CacheRead: 1600, Write5m: 120}
+	fill := func(tokens int) Step {
+		return Step{
+			Blocks: []Block{call("Bash", map[string]any{"command": "seq 1 3000", "description": "Fill"})},
+			Usage:  Usage{Input: tokens, Output: 50},
+		}
+	}
+	return map[string]Scenario{
+		"gated": { // runs until a file named go is there
+			{Blocks: []Block{
+				say("Waiting for a go."),
+				call("Bash", map[string]any{"command": "touch running; while kill -0 $PPID && [ ! -e go ]; do sleep 0.1; done", "description": "Wait for a go"}),
+			}, Usage: first},
+			{Blocks: []Block{say("Gone.")}, Usage: last},
+		},
+		"mcp": {
+			{Blocks: []Block{
+				call("mcp__stock__lookup", map[string]any{"sku": "W-1"}),
+				call("mcp__stock__fail", map[string]any{"sku": "W-2"}),
+			}, Usage: first},
+			{Blocks: []Block{say("W-1 has 7 in stock.")}, Usage: last},
+		},
+		"autocompact": { // for an agent that is told to compact at a fifth of a million tokens
+			fill(20_000), fill(150_000), fill(230_000),
+			{Blocks: []Block{say("Never compacted.")}, Usage: last},
+		},
+	}
+}
+
 // failures are the API's own errors.
 func failures() map[string]Scenario {
 	busy := fails(http.StatusTooManyRequests, "rate_limit_error", "Rate limited")
@@ -196,6 +231,10 @@ func subagents(dir string) map[string]Scenario {
 			{Blocks: []Block{bash("i=0; while [ $i -lt 20 ]; do sleep 0.1; i=$((i+1)); done")}, Usage: first},
 			{Blocks: []Block{say("Both are done.")}, Usage: last},
 		},
+		"workflow": {
+			{Blocks: []Block{call("Workflow", map[string]any{"script": workflow})}, Usage: first},
+			{Blocks: []Block{say("Workflow started.")}, Usage: last},
+		},
 		"sub-count": {
 			{Blocks: []Block{say("Reading."), call("Read", map[string]any{"file_path": filepath.Join(dir, "main.go")}), bash("echo 2")}, Usage: inner},
 			{Blocks: []Block{say("There are 2 widgets.")}, Usage: report},
@@ -214,3 +253,10 @@ func subagents(dir string) map[string]Scenario {
 		},
 	}
 }
+
+// workflow is a program of the agent's own kind, with two stages.
+const workflow = `export const meta = { name: 'count-twice', description: 'Counts widgets', phases: [{ title: 'Count' }] }
+phase('Count')
+const first = await agent('SCENARIO:sub-count stage one', { label: 'one' })
+const second = await agent('SCENARIO:sub-count stage two', { label: 'two' })
+return { first, second }`

@@ -129,7 +129,7 @@ func (s *Server) messages(w http.ResponseWriter, r *http.Request) {
 		s.record(seen)
 		return
 	}
-	seen.Status, seen.MessageID = http.StatusOK, s.newID("msg_")
+	seen.Status, seen.MessageID, seen.Usage = http.StatusOK, s.newID("msg_"), step.Usage
 	out := &reply{
 		id: seen.MessageID, model: b.Model, step: step,
 		toolID: func() string { return s.newID("toolu_") }, hold: s.hold,
