@@ -32,7 +32,11 @@ func (a *app) printImport(report history.Report, took time.Duration) {
 		if report.DryRun {
 			verb = "would get"
 		}
-		fmt.Fprintf(a.stdout, "%s %s %s (%s)\n", cmp.Or(sent.Name, sent.ID), verb, count(sent.Turns, "turn"), count(sent.Runs, "run"))
+		text := fmt.Sprintf("%s %s %s (%s)", cmp.Or(sent.Name, sent.ID), verb, count(sent.Turns, "turn"), count(sent.Runs, "run"))
+		if sent.Error != "" {
+			text += " and then failed"
+		}
+		fmt.Fprintln(a.stdout, text)
 	}
 	if known := total.Turns - total.New; known > 0 {
 		fmt.Fprintf(a.stdout, "%s delivered before\n", count(known, "turn"))

@@ -1,6 +1,7 @@
 package history
 
 import (
+	"iter"
 	"os"
 	"path/filepath"
 	"strings"
@@ -200,5 +201,30 @@ func TestPlacesThatHoldNothing(t *testing.T) {
 	}
 	if _, err := i.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "no session of Claude Code in") {
 		t.Errorf("a named folder without sessions: %v", err)
+	}
+}
+
+func TestSessionThatPanicsCostsOnlyItself(t *testing.T) {
+	s, to := stage(t, "resume-and-fork"), newServer()
+	if err := s.ShowAll(); err != nil {
+		t.Fatal(err)
+	}
+	cfg := config(t, openState(t), s.Home, to.destination("one"))
+	past := cfg.Agent.Past
+	cfg.Agent.Past = func(src integrations.Source, place integrations.Place) iter.Seq2[integrations.Session, error] {
+		return func(yield func(integrations.Session, error) bool) {
+			for s, err := range past(src, place) {
+				if strings.HasPrefix(s.ID, "1111") {
+					s.Tell = func(integrations.Source) (integrations.Told, error) { panic("secret") }
+				}
+				if !yield(s, err) {
+					return
+				}
+			}
+		}
+	}
+	report := mustImport(t, cfg)
+	if report.Left[LeftUnreadable] != 1 || report.Total().Sessions != 1 || len(to.runs) == 0 {
+		t.Errorf("%d runs: %+v", len(to.runs), report)
 	}
 }

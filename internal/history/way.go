@@ -49,7 +49,7 @@ func (i *Import) newWay(s found) *way {
 // walk tells the session to the reducer and delivers what comes of it. Only when all
 // of it is delivered does it count as done.
 func (w *way) walk(ctx context.Context) error {
-	told, err := w.session.Tell(w.src)
+	told, err := w.listen()
 	if err != nil {
 		return err
 	}
@@ -57,6 +57,9 @@ func (w *way) walk(ctx context.Context) error {
 	if !slices.ContainsFunc(told.Traces, w.lacked) {
 		w.turns = len(slices.DeleteFunc(told.Traces, w.early))
 		return nil
+	}
+	if n := w.src.Skipped(); n > 0 { // now: the reducer may meet them more than once
+		w.lost[journal.DropLongLine] = n
 	}
 	for _, e := range told.Events {
 		if err := w.tell(ctx, e); err != nil {
@@ -75,20 +78,22 @@ func (w *way) walk(ctx context.Context) error {
 	return nil
 }
 
+// listen reads the session. What may panic there concerns that session alone.
+func (w *way) listen() (told integrations.Told, err error) {
+	defer caught(&err)
+	return w.session.Tell(w.src)
+}
+
 // tell gives the reducer an event. Its faults concern that event alone.
 func (w *way) tell(ctx context.Context, e integrations.Event) error {
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("history: %w", err)
 	}
-	before := w.src.Skipped()
 	ops, err := w.apply(e)
 	if err != nil {
 		w.lost[journal.DropReducer]++
 		// An error may quote what it could not read: its type says enough.
 		w.i.cfg.Log.Error("reducer", "session", w.session.ID, "event", e.Kind, "error", fmt.Sprintf("%T", err))
-	}
-	if n := w.src.Skipped() - before; n > 0 {
-		w.lost[journal.DropLongLine] += n
 	}
 	for _, op := range ops {
 		if op.Run == nil || !w.wants(op.Run) {
@@ -107,12 +112,15 @@ func (w *way) tell(ctx context.Context, e integrations.Event) error {
 }
 
 func (w *way) apply(e integrations.Event) (ops []runtypes.Op, err error) {
-	defer func() {
-		if fault := recover(); fault != nil {
-			err = fmt.Errorf("history: panic: %T", fault)
-		}
-	}()
+	defer caught(&err)
 	return w.reducer.Apply(w.src, e)
+}
+
+// caught makes an error of a panic.
+func caught(err *error) {
+	if fault := recover(); fault != nil {
+		*err = fmt.Errorf("history: panic: %T", fault)
+	}
 }
 
 // wants reports whether a run's trace is to be sent to anybody. The first run of a
