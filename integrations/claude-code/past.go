@@ -20,46 +20,77 @@ func past(src integrations.Source, place integrations.Place) iter.Seq2[integrati
 		config := filepath.Dir(settingsPath(place.Home, false, place.Env))
 		procs, kept := register(src, config)
 		seen := map[string]bool{}
-		for _, pattern := range transcripts(place, config) {
-			paths, err := src.Glob(pattern)
-			if err != nil && !yield(integrations.Session{}, err) {
+		for path, err := range transcripts(src, place, config) {
+			if err != nil {
+				yield(integrations.Session{}, err)
 				return
 			}
-			for _, path := range paths {
-				if seen[path] {
-					continue
-				}
-				seen[path] = true
-				s := pastSession(src, path)
-				s.Procs = procs[s.ID]
-				s.Noted = kept && strings.HasPrefix(path, config)
-				if !yield(s, nil) {
-					return
-				}
+			if seen[path] {
+				continue
+			}
+			seen[path] = true
+			s := pastSession(src, path)
+			s.Procs = procs[s.ID]
+			s.Noted = kept && strings.HasPrefix(path, config)
+			if !yield(s, nil) {
+				return
 			}
 		}
 	}
 }
 
-// transcripts lists the patterns of the files that a place holds. A folder may be
-// that of one project's transcripts, of all projects, of Claude Code's settings, a
-// home, or one that was worked in.
-func transcripts(place integrations.Place, config string) []string {
+// transcripts yields the files of a place, one folder after the other: a pattern for
+// all of them may match more than a source lists.
+func transcripts(src integrations.Source, place integrations.Place, config string) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		if path := filepath.Clean(place.Path); filepath.Ext(path) == ".jsonl" {
+			each(src, escape(path), yield)
+			return
+		}
+		for _, pattern := range folders(place, config) {
+			more := each(src, pattern, func(folder string, err error) bool {
+				if err != nil {
+					return yield("", err)
+				}
+				return each(src, filepath.Join(escape(folder), transcriptName), yield)
+			})
+			if !more {
+				return
+			}
+		}
+	}
+}
+
+// each yields what matches a pattern, and reports whether more is wanted.
+func each(src integrations.Source, pattern string, yield func(string, error) bool) bool {
+	paths, err := src.Glob(pattern)
+	if err != nil {
+		return yield("", err)
+	}
+	for _, path := range paths {
+		if !yield(path, nil) {
+			return false
+		}
+	}
+	return true
+}
+
+// folders lists the patterns of the folders that may hold a place's transcripts. The
+// place may be the folder of one project's transcripts, of all projects, of Claude
+// Code's settings, a home, or one that was worked in.
+func folders(place integrations.Place, config string) []string {
 	projects := escape(filepath.Join(config, "projects"))
+	if place.Path == "" {
+		return []string{filepath.Join(projects, "*")}
+	}
 	named := filepath.Clean(place.Path)
 	dir := escape(named)
-	switch {
-	case place.Path == "":
-		return []string{filepath.Join(projects, "*", transcriptName)}
-	case filepath.Ext(named) == ".jsonl":
-		return []string{dir}
-	}
 	return []string{
-		filepath.Join(dir, transcriptName),
-		filepath.Join(dir, "*", transcriptName),
-		filepath.Join(dir, "projects", "*", transcriptName),
-		filepath.Join(dir, ".claude", "projects", "*", transcriptName),
-		filepath.Join(projects, folderOf(named), transcriptName),
+		dir,
+		filepath.Join(dir, "*"),
+		filepath.Join(dir, "projects", "*"),
+		filepath.Join(dir, ".claude", "projects", "*"),
+		filepath.Join(projects, folderOf(named)),
 	}
 }
 
