@@ -1,8 +1,6 @@
 package claudecode_test
 
 import (
-	"bytes"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -241,33 +239,6 @@ func TestAnAbortedReplyKeepsItsTextAndInventsNoUsage(t *testing.T) {
 		if !strings.Contains(string(run.Outputs), "Line 7:") {
 			t.Errorf("the partial text is gone: %s", run.Outputs)
 		}
-	}
-}
-
-// The program marks a reply that was cut in the middle of a block, and not one that
-// was cut behind a block.
-func TestAReplyCutBetweenBlocksInventsNoUsage(t *testing.T) {
-	dir := t.TempDir()
-	if err := os.CopyFS(dir, os.DirFS(filepath.Join("testdata", "tui-esc-stream"))); err != nil {
-		t.Fatal(err)
-	}
-	transcripts, _ := filepath.Glob(filepath.Join(dir, "home/.claude/projects/*/*.jsonl"))
-	for _, path := range transcripts {
-		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		text = bytes.ReplaceAll(text, []byte(`"isAbortedMidStream":true`), []byte(`"isAbortedMidStream":false`))
-		if err := os.WriteFile(path, text, 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	cut := of(play(t, dir, replay.Options{}).Runs, runtypes.KindLLM)[0]
-	if cut.Metadata()["usage_metadata"] != nil {
-		t.Errorf("usage %v", cut.Metadata()["usage_metadata"])
-	}
-	if cut.Error != "Interrupted by user" || !strings.Contains(string(cut.Outputs), "Line 7:") {
-		t.Errorf("error %q, output %s", cut.Error, cut.Outputs)
 	}
 }
 

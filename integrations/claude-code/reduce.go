@@ -172,6 +172,7 @@ func (r *reducer) heard(e integrations.Event, d *data) []runtypes.Op {
 		if d.Text != "" {
 			t.StopText, t.HookOnly = d.Text, true
 		}
+	case "PreToolUse": // may be ahead of the transcript: interactively that is begun with the first reply, and late
 	default:
 		if len(d.Input) > 0 {
 			t.HookOnly = true // the hook saw no transcript: there will be none
