@@ -68,6 +68,7 @@ type data struct {
 	LastHash   string   `json:"last_hash,omitempty"`
 	ErrorClass string   `json:"error_class,omitempty"` // StopFailure's word, never content
 	Entrypoint string   `json:"entrypoint,omitempty"`
+	Version    string   `json:"version,omitempty"`
 
 	Text     string          `json:"text,omitempty"` // prompt, last message, error or summary
 	Input    json.RawMessage `json:"input,omitempty"`
@@ -116,6 +117,7 @@ func project(p integrations.Payload) (json.RawMessage, error) {
 	}
 	if p.Env != nil {
 		d.Entrypoint = p.Env("CLAUDE_CODE_ENTRYPOINT")
+		d.Version = versionOf(p.Env("AI_AGENT"))
 	}
 	if in.Last != "" {
 		d.LastHash = hashText(in.Last)
@@ -136,6 +138,17 @@ func project(p integrations.Payload) (json.RawMessage, error) {
 		return nil, fmt.Errorf("claudecode: project: %w", err)
 	}
 	return raw, nil
+}
+
+// versionOf reads the program's version off the name it gives the agent it is, such
+// as claude-code_2-1-332_harness.
+func versionOf(agent string) string {
+	name, rest, _ := strings.Cut(agent, "_")
+	if name != Name {
+		return ""
+	}
+	version, _, _ := strings.Cut(rest, "_")
+	return strings.ReplaceAll(version, "-", ".")
 }
 
 // carry keeps the content that no transcript holds.

@@ -62,6 +62,7 @@ func (t *turn) begin(e integrations.Event, d *data) {
 func (t *turn) place(e integrations.Event, d *data) {
 	t.CWD = e.CWD
 	t.Branch, t.SHA = e.Head.Branch, e.Head.SHA
+	t.Version, t.Surface = d.Version, d.Entrypoint
 	if d.Mode != "" {
 		t.Mode = d.Mode
 	}

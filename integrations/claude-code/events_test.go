@@ -1,0 +1,17 @@
+package claudecode
+
+import "testing"
+
+func TestAgentsNameTellsItsVersion(t *testing.T) {
+	for agent, want := range map[string]string{
+		"claude-code_2-1-332_harness": "2.1.332",
+		"claude-code_3-0-0":           "3.0.0",
+		"claude-code":                 "",
+		"another_1-2-3_harness":       "",
+		"":                            "",
+	} {
+		if got := versionOf(agent); got != want {
+			t.Errorf("%q: version %q, want %q", agent, got, want)
+		}
+	}
+}
