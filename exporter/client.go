@@ -164,10 +164,11 @@ func (c *Client) prepare(it *item, maxBytes int) bool {
 
 // shorten cuts an item's texts to make it fit, and reports whether it got smaller.
 func (c *Client) shorten(it *item, target int) bool {
-	before := it.wire.size()
+	before, files := it.wire.size(), len(it.wire.files)
 	if !it.wire.shorten(target) {
 		return false
 	}
+	c.stats.detached(files - len(it.wire.files))
 	if !it.short {
 		it.short = true
 		c.stats.shortened()

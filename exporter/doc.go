@@ -33,5 +33,6 @@
 // drops its run. No content reaches a log.
 //
 // The wire format is that of LangSmith's runs API
-// (https://api.smith.langchain.com/redoc). Attachments and feedback are not sent.
+// (https://api.smith.langchain.com/redoc). Feedback is not
+// sent: it belongs to whoever judges a run, not to what made it.
 package exporter

@@ -45,10 +45,16 @@ func appendEntry(dst []byte, r *record, trace uuid.UUID) []byte {
 	for _, f := range r.fields {
 		part(f.name, f.raw)
 	}
+	for i := range r.files {
+		part(r.files[i].word(), r.files[i].data)
+	}
 	dst = append(dst, '\n')
 	dst = append(dst, r.main...)
 	for _, f := range r.fields {
 		dst = append(dst, f.raw...)
+	}
+	for i := range r.files {
+		dst = append(dst, r.files[i].data...)
 	}
 	return dst
 }
@@ -78,10 +84,13 @@ func readEntry(entry []byte, ticket uint64) (*item, error) {
 		if err != nil || n < 0 || n > len(rest) {
 			return nil, errEntry
 		}
-		if name == "main" {
-			r.main = rest[:n:n]
+		raw := rest[:n:n]
+		if file, ok := attachmentOf(name, raw); ok {
+			r.files = append(r.files, file)
+		} else if name == "main" {
+			r.main = raw
 		} else {
-			r.fields = append(r.fields, field{name, rest[:n:n]})
+			r.fields = append(r.fields, field{name, raw})
 		}
 		rest = rest[n:]
 	}
@@ -116,6 +125,7 @@ func (r *record) merge(patch *record) error {
 	for _, f := range patch.fields {
 		r.set(f.name, f.raw)
 	}
+	r.files = unite(r.files, patch.files)
 	return nil
 }
 

@@ -140,6 +140,7 @@ func serialise(op runtypes.Op, cfg *Config) (record, error) {
 	}
 	hide(&w, cfg)
 	r := newRecord(op.Verb, &w)
+	r.files = attach(op.Run.Attachments)
 	if cfg.replica != nil {
 		err = cfg.replica.apply(&r)
 	}

@@ -240,17 +240,21 @@ func (c *call) readMultipart(contentType string) error {
 		if err != nil {
 			return err
 		}
+		name := strings.Split(part.FormName(), ".")
+		file := name[0] == "attachment"
 		switch {
-		case part.Header.Get("Content-Type") != "application/json":
+		case part.Header.Get("Content-Type") == "" || !file && part.Header.Get("Content-Type") != "application/json":
 			return fmt.Errorf("part %s without a type", part.FormName())
 		case part.Header.Get("Content-Length") != strconv.Itoa(len(body)):
 			return fmt.Errorf("part %s says %s bytes, has %d", part.FormName(), part.Header.Get("Content-Length"), len(body))
 		case part.FileName() != "" || part.Header.Get("Content-Encoding") != "":
 			return fmt.Errorf("part %s with a file name or an encoding", part.FormName())
+		case file && len(name) == 3:
+			continue
 		case !json.Valid(body) || string(body) == "null":
 			return fmt.Errorf("part %s holds %.60s", part.FormName(), body)
 		}
-		if err := c.add(strings.Split(part.FormName(), "."), body); err != nil {
+		if err := c.add(name, body); err != nil {
 			return err
 		}
 	}

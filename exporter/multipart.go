@@ -17,6 +17,9 @@ func appendMultipart(dst []byte, boundary string, records []*record) []byte {
 		for _, f := range r.fields {
 			dst = appendPart(dst, boundary, r, f.name, f.raw)
 		}
+		for i := range r.files {
+			dst = appendAttachment(dst, boundary, r.id, &r.files[i])
+		}
 	}
 	dst = append(dst, "--"...)
 	dst = append(dst, boundary...)

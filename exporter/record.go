@@ -12,6 +12,7 @@ type record struct {
 	id     string
 	main   []byte // a JSON object
 	fields []field
+	files  []attachment
 }
 
 // field is a member of the run that is not in main.
@@ -44,6 +45,9 @@ func (r *record) size() int {
 	n := partOverhead + len(r.main)
 	for _, f := range r.fields {
 		n += partOverhead + len(f.raw)
+	}
+	for i := range r.files {
+		n += r.files[i].size()
 	}
 	return n
 }

@@ -52,6 +52,10 @@ func clone(r *runtypes.Run) *runtypes.Run {
 	for i := range c.Events {
 		c.Events[i].Data = cloneMap(c.Events[i].Data)
 	}
+	c.Attachments = slices.Clone(r.Attachments)
+	for i := range c.Attachments {
+		c.Attachments[i].Data = bytes.Clone(c.Attachments[i].Data)
+	}
 	if r.Usage != nil {
 		u := *r.Usage
 		u.InputDetails, u.OutputDetails = maps.Clone(u.InputDetails), maps.Clone(u.OutputDetails)

@@ -38,6 +38,10 @@ func (c *Client) newRequest(items []*item) *request {
 		size += it.wire.size()
 	}
 	if !c.server.multipart() {
+		for _, r := range records {
+			c.stats.detached(len(r.files))
+			r.files = nil
+		}
 		body := appendBatch(make([]byte, 0, size), records)
 		return &request{
 			path: pathBatch, body: body, plain: len(body),

@@ -2,6 +2,7 @@ package exporter
 
 import (
 	"fmt"
+	"slices"
 	"unicode/utf8"
 )
 
@@ -18,12 +19,16 @@ const markerRoom = 64
 func replaceable(name string) bool { return name == "inputs" || name == "outputs" || name == "events" }
 
 // shorten brings the record's size down to target by cutting the texts in its
-// largest fields, longest texts first, and as a last resort by replacing a field.
+// largest fields, longest texts first, then by leaving out attachments, and as a
+// last resort by replacing a field.
 // It reports whether the record got any smaller.
 func (r *record) shorten(target int) bool {
 	before := r.size()
 	for limit := 256 << 10; limit >= shortest && r.size() > target; limit /= 8 {
 		r.cutFields(target, limit)
+	}
+	for r.size() > target && len(r.files) > 0 {
+		r.detach()
 	}
 	for r.size() > target {
 		f := r.largest(replaceable)
@@ -33,6 +38,17 @@ func (r *record) shorten(target int) bool {
 		f.raw = replacement(f.name, len(f.raw))
 	}
 	return r.size() < before
+}
+
+// detach leaves out the largest attachment.
+func (r *record) detach() {
+	at := 0
+	for i := range r.files {
+		if len(r.files[i].data) > len(r.files[at].data) {
+			at = i
+		}
+	}
+	r.files = slices.Delete(r.files, at, at+1)
 }
 
 // cutFields cuts every text over limit, largest field first, until it fits.

@@ -20,6 +20,7 @@ type Stats struct {
 	Sampled   int64            // ops left out since their traces are not kept
 	Dropped   map[Reason]int64 // ops, by reason; never nil
 	Shortened int64            // runs cut down to what the server takes
+	Detached  int64            // attachments left out: of runs cut down, or of an endpoint that takes none
 	Unspooled int64            // ops that Config.Spool did not take, and memory did
 	Requests  int64            // attempts included
 	Retried   int64            // attempts after the first of a request
@@ -38,6 +39,7 @@ func (s *Stats) add(o Stats) {
 		s.Dropped[why] += n
 	}
 	s.Shortened += o.Shortened
+	s.Detached += o.Detached
 	s.Unspooled += o.Unspooled
 	s.Requests += o.Requests
 	s.Retried += o.Retried
@@ -93,6 +95,12 @@ func (c *counters) shortened() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.s.Shortened++
+}
+
+func (c *counters) detached(files int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.s.Detached += int64(files)
 }
 
 func (c *counters) leftOut() {

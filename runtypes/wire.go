@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -194,9 +195,7 @@ func Merge(post, patch *Run) *Run {
 	if len(merged.Tags) == 0 {
 		merged.Tags = post.Tags
 	}
-	if len(merged.Attachments) == 0 {
-		merged.Attachments = post.Attachments
-	}
+	merged.Attachments = slices.Concat(post.Attachments, patch.Attachments) // the last of a name counts
 	if len(post.Metadata) > 0 {
 		m := make(map[string]any, len(post.Metadata)+len(patch.Metadata))
 		for key, value := range post.Metadata {

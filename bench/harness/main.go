@@ -13,6 +13,8 @@
 //	BENCH_GRACEFUL       1: on SIGTERM stop making runs and flush
 //	BENCH_REDACT         1: redact, as the exporter does by default
 //	BENCH_SPOOL          directory of a spool; empty for none
+//	BENCH_IN_FLIGHT      requests under way at once; 0 for the exporter's default
+//	BENCH_PATIENCE       seconds the last flush may take (120)
 //	BENCH_QUEUE_MB       bound of the queue in MB; 0 for the exporter's default
 //	BENCH_PROFILE        file to write a CPU profile to
 //
@@ -59,7 +61,7 @@ func run() error {
 		ctx, stop = signal.NotifyContext(ctx, syscall.SIGTERM)
 		defer stop()
 	}
-	b, err := s.batcher()
+	b, done, err := s.batcher()
 	if err != nil {
 		return err
 	}
@@ -74,6 +76,9 @@ func run() error {
 	defer cancel()
 	err = b.Shutdown(closing)
 	total := time.Since(began)
+	if err := done(); err != nil {
+		return err
+	}
 	stats := b.Stats()
 	said := map[string]any{"delivered": stats.Delivered, "retried": stats.Retried, "refused": w.refused}
 	for why, n := range stats.Dropped {
