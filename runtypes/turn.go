@@ -146,6 +146,18 @@ func (t *Turn) End(output any) {
 	}
 }
 
+// Done finishes a turn, as a rule a subagent's, with what it gave back: an answer,
+// and an error if it failed.
+func (t *Turn) Done(output any, err error) {
+	switch {
+	case t == nil:
+	case err != nil:
+		t.fail(err)
+	default:
+		t.finish(conversation("assistant", output), nil, "")
+	}
+}
+
 // Fail finishes the turn with an error; with one that is [context.Canceled] it was
 // interrupted.
 func (t *Turn) Fail(err error) {
