@@ -54,6 +54,7 @@ type Payload struct {
 	Args   []string               // arguments after the agent's name
 	Env    func(string) string    // the agent's environment: name one key, never list it
 	Exists func(path string) bool // whether the agent's own file is there
+	Parent int                    // the process that started the hook; 0: not known
 }
 
 // Route is where an event belongs.
@@ -75,4 +76,46 @@ type Setup struct {
 	Add func(settings []byte, hooks []Hook, command string) ([]byte, error)
 	// Remove takes out every command that ours recognises.
 	Remove func(settings []byte, ours func(command string) bool) ([]byte, error)
+	// Note is what the user must still do or know; empty: nothing.
+	Note string
+
+	// Program is the agent's program, by its name on the search path; empty: it has
+	// none. The agent is on a machine that has its program or the folder of Path.
+	Program string
+	// Tested is the newest version of the agent that the integration was tried with.
+	Tested string
+	// Shell is what the agent runs commands with on a system, named as runtime.GOOS;
+	// nil: Sh everywhere.
+	Shell func(system string) Shell
+	// Rivals are LangSmith's own tracers of the agent, which must not run beside ours.
+	Rivals []Rival
+	// Trusted reports whether the agent will run the hooks that are registered in a
+	// settings file, from that file and others beside it; nil: it asks nobody.
+	Trusted func(path string, read func(path string) ([]byte, error)) (bool, error)
+}
+
+// Shell is a language of commands.
+type Shell string
+
+// The shells.
+const (
+	Sh         Shell = "sh" // also Git Bash on Windows
+	Cmd        Shell = "cmd"
+	PowerShell Shell = "powershell"
+)
+
+// Rival is another tracer of the same agent: a plugin that is switched on and off in
+// settings.
+type Rival struct {
+	Name string
+	// Paths are the settings that may name it, the weakest first, from the user's
+	// home or a project's folder as in Setup.Path.
+	Paths func(dir string, project bool, env func(string) string) []string
+	// On reports whether settings switch it on; known is false where they do not
+	// mention it.
+	On func(settings []byte) (on, known bool)
+	// Off returns the settings with it switched off; nil: the user has to do it.
+	Off func(settings []byte) ([]byte, error)
+	// Undo says how a user switches it off.
+	Undo string
 }

@@ -5,12 +5,14 @@ package agents
 import (
 	"github.com/tracesmith/tracesmith/integrations"
 	claudecode "github.com/tracesmith/tracesmith/integrations/claude-code"
+	openaicodex "github.com/tracesmith/tracesmith/integrations/openai-codex"
 )
 
 // All returns every agent, in the order people see them.
 func All() []*integrations.Agent {
 	return []*integrations.Agent{
 		claudecode.Agent(),
+		openaicodex.Agent(),
 	}
 }
 

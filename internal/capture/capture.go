@@ -91,7 +91,7 @@ func (h *hook) capture() *loss {
 	if l := h.input(); l != nil {
 		return l
 	}
-	payload := integrations.Payload{Body: h.body, Args: h.Args[1:], Env: h.Env, Exists: exists}
+	payload := integrations.Payload{Body: h.body, Args: h.Args[1:], Env: h.Env, Exists: exists, Parent: os.Getppid()}
 	route, event, l := h.route(payload)
 	if l != nil {
 		return l

@@ -31,7 +31,7 @@ type Recording struct {
 type Step struct {
 	At    time.Time
 	Event string
-	Body  []byte         // standard input
+	Body  []byte         // standard input, or the argument that takes its place
 	Argv  []string       // arguments, for programs that take their event there
 	Lines map[string]int // lines on disk then, by path
 }
@@ -86,13 +86,16 @@ func parseStep(text []byte) (Step, error) {
 		At    time.Time       `json:"at"`
 		Event string          `json:"event"`
 		Stdin json.RawMessage `json:"stdin"`
-		Argv  []string        `json:"argv"`
+		Argv  json.RawMessage `json:"argv"` // the argument: what a program took its event from
 		Lines map[string]int  `json:"lines"`
 	}
 	if err := json.Unmarshal(text, &in); err != nil {
 		return Step{}, err
 	}
-	step := Step{At: in.At, Event: in.Event, Body: in.Stdin, Argv: in.Argv, Lines: in.Lines}
+	step := Step{At: in.At, Event: in.Event, Body: in.Stdin, Lines: in.Lines}
+	if len(in.Stdin) == 0 && len(in.Argv) > 0 {
+		step.Body, step.Argv = in.Argv, []string{string(compact(in.Argv))}
+	}
 	var asText string
 	if json.Unmarshal(in.Stdin, &asText) == nil { // what was no JSON was recorded as a string
 		step.Body = []byte(asText)

@@ -1,0 +1,288 @@
+package openaicodex
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/tracesmith/tracesmith/integrations"
+	"github.com/tracesmith/tracesmith/internal/agentkit"
+	"github.com/tracesmith/tracesmith/runtypes"
+)
+
+// reducer is what is known of one session, which is a root thread. Its exported
+// fields are the checkpoint; the stretches are read again from the rollouts.
+type reducer struct {
+	Session string `json:"session,omitempty"`
+	Rollout string `json:"rollout,omitempty"`
+	Home    string `json:"home,omitempty"`
+
+	Thread thread             `json:"thread,omitzero"`
+	Begun  bool               `json:"begun,omitempty"` // from here on every turn is ours
+	From   int64              `json:"from,omitempty"`  // lines before it have been looked at
+	Count  int                `json:"count,omitempty"` // turns begun in this thread
+	Total  *tokens            `json:"total,omitempty"` // its running total at From
+	Ended  bool               `json:"ended,omitempty"`
+	Turns  []*turn            `json:"turns,omitempty"`  // open ones, oldest first
+	Closed []string           `json:"closed,omitempty"` // the last turns that were closed
+	Agents map[string]*agent  `json:"agents,omitempty"` // by thread
+	Roots  []*agentkit.Anchor `json:"roots,omitempty"`  // of the last turns that were closed
+
+	options integrations.Options
+	reader  *reader
+	readers map[string]*reader // of subagents, by thread
+	history map[string][]runtypes.Message
+}
+
+// thread is what the first line of a rollout says, as far as runs repeat it.
+type thread struct {
+	Known    bool   `json:"known,omitempty"`
+	Kind     string `json:"kind,omitempty"`   // of a subagent; "" of a root
+	Parent   string `json:"parent,omitempty"` // of a subagent
+	Name     string `json:"name,omitempty"`   // of a subagent
+	CWD      string `json:"cwd,omitempty"`
+	Version  string `json:"version,omitempty"`
+	Surface  string `json:"surface,omitempty"`
+	Provider string `json:"provider,omitempty"`
+	Branch   string `json:"branch,omitempty"`
+	SHA      string `json:"sha,omitempty"`
+	URL      string `json:"url,omitempty"`
+}
+
+// Bounds of the checkpoint: what a session keeps of its past.
+const (
+	maxClosed = 16
+	maxRoots  = 8
+	maxAgents = 48
+)
+
+func newReducer(o integrations.Options) *reducer { return &reducer{options: o} }
+
+// Apply implements integrations.Reducer.
+func (r *reducer) Apply(src integrations.Source, e integrations.Event) ([]runtypes.Op, error) {
+	r.init()
+	switch e.Kind {
+	case integrations.Grew:
+		return r.advance(src, true)
+	case integrations.Idle:
+		for _, t := range r.Turns {
+			t.Idle = t.Idle || t.waits()
+		}
+		r.releaseAgents(r.Ended)
+		return r.advance(src, true)
+	case integrations.Dead:
+		for _, t := range r.Turns {
+			t.Dead = true
+		}
+		r.releaseAgents(true)
+		ops, err := r.advance(src, true)
+		r.Ended = true
+		return ops, err
+	}
+	var d data
+	if err := json.Unmarshal(e.Data, &d); err != nil {
+		return nil, fmt.Errorf("openaicodex: %s: %w", e.Kind, err)
+	}
+	ops, err := r.place(src, &d)
+	r.heard(src, e, &d)
+	more, again := r.advance(src, false)
+	return append(ops, more...), errors.Join(err, again)
+}
+
+// Status implements integrations.Reducer.
+func (r *reducer) Status() integrations.Status {
+	s := integrations.Status{Open: len(r.Turns), Ended: r.Ended}
+	for _, t := range r.Turns {
+		s.Waiting = s.Waiting || t.waits()
+	}
+	for _, id := range agentkit.SortedKeys(r.Agents) {
+		a := r.Agents[id]
+		if a.quiet() {
+			continue
+		}
+		s.Open++
+		s.Waiting = s.Waiting || r.Ended
+		if a.Path != "" {
+			s.Watch = append(s.Watch, a.Path)
+		}
+	}
+	if s.Open > 0 && r.Rollout != "" {
+		s.Watch = append(s.Watch, r.Rollout)
+	}
+	return s
+}
+
+func (r *reducer) init() {
+	if r.Agents == nil {
+		r.Agents = map[string]*agent{}
+	}
+	if r.readers == nil {
+		r.readers = map[string]*reader{}
+		r.history = map[string][]runtypes.Message{}
+	}
+}
+
+// place takes over where the session's rollout is. A hook of another thread names
+// that thread's. After a rollback the thread goes on in another file.
+func (r *reducer) place(src integrations.Source, d *data) ([]runtypes.Op, error) {
+	if d.Session != "" {
+		r.Session = d.Session
+	}
+	if d.Home != "" {
+		r.Home = d.Home
+	}
+	path := d.Transcript
+	switch {
+	case d.Agent != "" || rolloutThread(path) != r.Session:
+		if path == "" && r.Rollout == "" && r.Home != "" {
+			r.Rollout = findRollout(src, r.Home, r.Session)
+		}
+		return nil, nil
+	case path == r.Rollout:
+		return nil, nil
+	case r.Rollout == "":
+		r.Rollout = path
+		return nil, nil
+	}
+	for _, t := range r.Turns {
+		t.Superseded, t.Idle = true, true
+	}
+	ops, err := r.advance(src, true)
+	r.Rollout, r.From, r.reader, r.Thread = path, 0, nil, thread{}
+	return ops, err
+}
+
+// heard takes what an event says of turns and of the session.
+func (r *reducer) heard(src integrations.Source, e integrations.Event, d *data) {
+	switch e.Kind {
+	case "SessionStart":
+		r.sessionStart(d)
+		return
+	case "SessionEnd":
+		r.sessionEnd(src)
+		return
+	}
+	if d.Turn == "" || d.Agent != "" || d.Transcript != "" && rolloutThread(d.Transcript) != r.Session {
+		return // of another thread
+	}
+	if t := r.turn(e, d); t != nil {
+		t.hear(e, d)
+	}
+}
+
+// sessionStart begins a process of the session. A compaction starts one in the middle
+// of a turn; anything else means that what was open is over. A thread that is resumed
+// and was not known before has a past that is not ours.
+func (r *reducer) sessionStart(d *data) {
+	if d.Source == "compact" {
+		return
+	}
+	r.Ended = false
+	r.Begun = r.Begun || d.Source != "resume"
+	for _, t := range r.Turns {
+		t.Superseded = true
+	}
+	r.releaseAgents(true)
+}
+
+// sessionEnd ends the session. One that was never heard of before may hold no more
+// than commands the user typed, or a review: no hook tells of those.
+func (r *reducer) sessionEnd(src integrations.Source) {
+	if !r.Begun && len(r.Turns) == 0 && len(r.Closed) == 0 && r.promptless(src) {
+		r.Begun = true
+	}
+	r.Ended = true
+	for _, t := range r.Turns {
+		t.Ended = true
+	}
+}
+
+// turn finds the turn an event belongs to, or begins it. One that is closed stays
+// closed.
+func (r *reducer) turn(e integrations.Event, d *data) *turn {
+	for _, t := range r.Turns {
+		if t.ID == d.Turn {
+			return t
+		}
+	}
+	if slices.Contains(r.Closed, d.Turn) {
+		return nil
+	}
+	if e.Kind == notified && r.Rollout == "" {
+		return nil // a thread without a rollout is Codex's own affair, such as finding a title
+	}
+	t := &turn{ID: d.Turn, Line: -1}
+	r.Turns = append(r.Turns, t)
+	return t
+}
+
+// advance emits what has become final. hard says that every hook which ran before a
+// visible line was written has been heard. What is over is let go before more is
+// read, so that of a long rollout one turn at a time is held.
+func (r *reducer) advance(src integrations.Source, hard bool) ([]runtypes.Op, error) {
+	var ops []runtypes.Op
+	var errs []error
+	for {
+		more := false
+		if !r.halted() {
+			var err error
+			more, err = r.read(src)
+			errs = append(errs, err)
+		}
+		emitted, err := r.advanceTurns(src, hard)
+		ops, errs = append(ops, emitted...), append(errs, err)
+		if !more || r.halted() {
+			break
+		}
+	}
+	emitted, err := r.advanceAgents(src)
+	return append(ops, emitted...), errors.Join(append(errs, err)...)
+}
+
+// halted reports whether a turn is over by the rollout and still waits for its hooks.
+func (r *reducer) halted() bool {
+	for _, t := range r.Turns {
+		if s := r.stretch(t); s != nil && s.over() {
+			return true
+		}
+	}
+	return false
+}
+
+func (r *reducer) advanceTurns(src integrations.Source, hard bool) ([]runtypes.Op, error) {
+	var ops []runtypes.Op
+	var errs []error
+	open := r.Turns[:0:0]
+	for _, t := range r.Turns {
+		more, closed, err := r.advanceTurn(src, t, hard)
+		ops, errs = append(ops, more...), append(errs, err)
+		if closed {
+			r.forget(t)
+			continue
+		}
+		open = append(open, t)
+	}
+	r.Turns = open
+	return ops, errors.Join(errs...)
+}
+
+// forget drops a closed turn, and remembers that it is closed.
+func (r *reducer) forget(t *turn) {
+	r.Closed = append(r.Closed, t.ID)
+	if len(r.Closed) > maxClosed {
+		r.Closed = r.Closed[len(r.Closed)-maxClosed:]
+	}
+	if r.reader != nil {
+		delete(r.reader.stretches, t.ID)
+	}
+	delete(r.history, t.ID)
+}
+
+// followed reports whether a hook has named a later turn: Codex waits for its hooks,
+// so none is still to come for this one.
+func (r *reducer) followed(t *turn) bool {
+	return slices.ContainsFunc(r.Turns, func(u *turn) bool {
+		return u != t && u.Heard && (!u.located() || u.Line > t.Line)
+	})
+}
