@@ -2,6 +2,7 @@ package claudecode_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -59,5 +60,15 @@ func TestATranscriptThatLagsBehindTheFirstToolIsWaitedFor(t *testing.T) {
 	got := altered(t, "tui-permission-accept", "hooks.jsonl", `.jsonl":3}`, `.jsonl":0}`)
 	if diff := cmp.Diff(replayed(t, "tui-permission-accept"), got); diff != "" {
 		t.Errorf("runs (-recorded +lagging):\n%s", diff)
+	}
+}
+
+// The hook that tells of the question is a process among others: a quick answer may
+// be ahead of it.
+func TestAQuestionHeardOfAfterItsAnswerStillShows(t *testing.T) {
+	runs := altered(t, "tui-permission-accept", "hooks.jsonl", `"duration_ms":62`, `"duration_ms":1400`)
+	write := of(runs, runtypes.KindTool)[0].Metadata()
+	if write["permission_wait_ms"] != json.Number("0") || write["permission_decision"] != "accept" {
+		t.Errorf("permission_wait_ms is %v, permission_decision %v", write["permission_wait_ms"], write["permission_decision"])
 	}
 }

@@ -82,9 +82,8 @@ func (r *reducer) facts(run *runtypes.Run, call block, res *result, timing *timi
 	if !timing.Post.IsZero() {
 		answered = run.Start // the tool ran from here on
 	}
-	if wait := answered.Sub(timing.Asked); wait >= 0 {
-		run.Metadata[metaWait] = wait.Milliseconds()
-	}
+	// On a busy machine the hook that tells of the question may come after the answer.
+	run.Metadata[metaWait] = max(0, answered.Sub(timing.Asked).Milliseconds())
 	if res.decision != nil {
 		run.Metadata[metaDecision] = res.decision.Decision
 	}
