@@ -1,7 +1,12 @@
 package runtypes_test
 
 import (
+	"context"
 	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/google/uuid"
 
 	"github.com/tracesmith/tracesmith/runtypes"
 )
@@ -31,4 +36,87 @@ func ExampleStartTurn() {
 	// post llm My Agent
 	// post tool read
 	// patch root My Agent Turn
+}
+
+// A whole turn: an answer ends it, an error fails it, a cancelled context
+// interrupts it, a panic fails it and goes on.
+func ExampleRunTurn() {
+	id := runtypes.Identity{Integration: "my-agent", Runtime: "My Agent", ThreadID: "conversation-7"}
+	answer, err := runtypes.RunTurn(context.Background(), printer{}, id, "What is in main.go?",
+		func(ctx context.Context, turn *runtypes.Turn) (string, error) {
+			return read(ctx, "main.go")
+		})
+	fmt.Println(answer, err)
+	// Output:
+	// post root My Agent Turn
+	// post tool read
+	// patch root My Agent Turn
+	// an empty program <nil>
+}
+
+// read is code far below the turn, which it finds in its context.
+func read(ctx context.Context, path string) (string, error) {
+	tool := runtypes.FromContext(ctx).Tool("read", "", map[string]string{"path": path})
+	text := "an empty program"
+	tool.Done(text, nil)
+	return text, nil
+}
+
+// A tool call that starts another agent.
+func ExampleChild_Subagent() {
+	turn := runtypes.StartTurn(printer{}, runtypes.Identity{
+		Integration: "my-agent", Runtime: "My Agent", ThreadID: "conversation-7",
+	}, "Look around.")
+	task := turn.Tool("task", "call-1", map[string]string{"agent": "researcher"})
+	researcher := task.Subagent("researcher", "", "What is here?")
+	researcher.Tool("ls", "", nil).End("main.go")
+	researcher.End("One file.")
+	task.End("One file.")
+	turn.End("There is one file.")
+	// Output:
+	// post root My Agent Turn
+	// post tool ls
+	// post subagent researcher Subagent
+	// post tool task
+	// patch root My Agent Turn
+}
+
+// A trace goes to another program in the headers of a request.
+func ExampleExtract() {
+	turn := runtypes.StartTurn(printer{}, runtypes.Identity{
+		Integration: "my-agent", Runtime: "My Agent", ThreadID: "conversation-7",
+	}, "Count.")
+	tool := turn.Tool("count", "", nil)
+	header := http.Header{}
+	tool.Inject(header)
+
+	// There:
+	parent, ok := runtypes.Extract(header)
+	there := runtypes.StartTurn(printer{}, runtypes.Identity{}, "count", runtypes.WithParent(parent), runtypes.WithName("counter"))
+	there.End("3")
+	fmt.Println(ok, there.TraceID() == turn.TraceID())
+
+	tool.End("3")
+	turn.End("Three.")
+	// Output:
+	// post root My Agent Turn
+	// post chain counter
+	// patch chain counter
+	// true true
+	// post tool count
+	// patch root My Agent Turn
+}
+
+// Validate says what a set of runs breaks of the contract.
+func ExampleValidate() {
+	id, err := uuid.Parse("019ad3c4-5e6f-7a8b-9c0d-1e2f3a4b5c6d")
+	if err != nil {
+		fmt.Println(err)
+	}
+	start := time.Date(2026, 11, 30, 4, 5, 6, 0, time.UTC)
+	root := runtypes.Root(id, start, runtypes.Identity{Integration: "my-agent", Runtime: "My Agent"})
+	for _, violation := range runtypes.Validate([]runtypes.Run{*root}) {
+		fmt.Println(violation)
+	}
+	// Output: root run 019ad3c4-5e6f-7a8b-9c0d-1e2f3a4b5c6d: thread_id (always): missing
 }
