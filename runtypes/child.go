@@ -14,6 +14,10 @@ func (c *Child) ID() uuid.UUID {
 	return c.run.ID
 }
 
+// DottedOrder is the call's place in its trace, for what it starts in another
+// process: see [EnvParent]. It is empty when tracing is off.
+func (c *Child) DottedOrder() string { return (*Turn)(c).DottedOrder() }
+
 // End finishes the call with the model's or the tool's output: of a model a
 // string, a [Message], a list, or an object in a shape that LangSmith renders; of a
 // tool any value that encodes to JSON.

@@ -9,7 +9,7 @@ import (
 func TestTheEnvironmentAttachesTurnsToARun(t *testing.T) {
 	sink := &memory{}
 	outer := StartTurn(sink, identity(), "x")
-	order := outer.run.DottedOrder
+	order := outer.DottedOrder()
 	env := map[string]string{EnvParent: " ", EnvParentClaudeCode: order}
 	p, err := ParentFromEnv(func(name string) string { return env[name] })
 	if err != nil || p.ID != outer.ID() || p.TraceID != outer.ID() || !p.Start.Equal(outer.run.Start) {

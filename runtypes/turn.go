@@ -61,6 +61,15 @@ func (t *Turn) TraceID() uuid.UUID {
 	return t.run.TraceID
 }
 
+// DottedOrder is the turn's place in its trace, for [ParseParent] in another process:
+// see [EnvParent]. It is empty when tracing is off.
+func (t *Turn) DottedOrder() string {
+	if t == nil {
+		return ""
+	}
+	return t.run.DottedOrder
+}
+
 // LLM starts a model call with the messages sent to the model: as a string, a
 // list, or an object that holds messages, and tools if you like.
 func (t *Turn) LLM(model string, messages any) *Child {
