@@ -57,8 +57,9 @@ vuln: ## known vulnerabilities (downloads their database)
 	$(GO) run golang.org/x/vuln/cmd/govulncheck@$(GOVULNCHECK) ./...
 
 .PHONY: bench
-bench: ## how long a hook takes, and the packages' own benchmarks
+bench: ## how long a hook takes, the exporter beside LangSmith's clients, and the packages' own benchmarks
 	$(GO) run ./internal/hookbench
+	cd bench && $(GO) run ./compare
 	$(GO) test -run '^$$' -bench . -benchmem ./...
 
 .PHONY: fuzz
@@ -76,7 +77,7 @@ crash: ## kill hooks and drainers at random points, ROUNDS times
 
 .PHONY: e2e
 e2e: ## drive the real Claude Code against a scripted model on loopback
-	$(GO) test -tags e2e -count 1 -parallel 4 -timeout 10m -v ./e2e
+	$(GO) test -tags e2e -count 1 -parallel 6 -timeout 10m -v ./e2e
 
 .PHONY: ci
 ci: ## what a change must pass

@@ -108,7 +108,7 @@ func TestInterruptInATool(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	s := w.begin("SCENARIO:slowtool")
-	s.inTool()
+	w.inTool(s.thread)
 	if err := s.cmd.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}
@@ -120,7 +120,7 @@ func TestInterruptInAReply(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	s := w.begin("SCENARIO:slow")
-	s.answering()
+	w.answering()
 	if err := s.cmd.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}
@@ -132,7 +132,7 @@ func TestKilledAgentThenANewSession(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	killed := w.begin("SCENARIO:slowtool")
-	killed.inTool()
+	w.inTool(killed.thread)
 	if err := killed.cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
@@ -143,20 +143,4 @@ func TestKilledAgentThenANewSession(t *testing.T) {
 	turn.has(1, 0)
 	turn.completed("Second answer: three widgets.")
 	w.turns(killed.thread, 1)[0].interruptedInTool()
-}
-
-func TestResumedConversation(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	s := w.begin("SCENARIO:plain")
-	s.wait()
-	w.resume(s.thread, "SCENARIO:plain2").wait()
-	turns := w.turns(s.thread, 2)
-	for i, turn := range turns {
-		turn.has(1, 0)
-		if got, want := turn.root.Metadata()["turn_number"], json.Number([]string{"1", "2"}[i]); got != want {
-			t.Errorf("turn_number is %v, want %v", got, want)
-		}
-	}
-	turns[1].completed("Second answer: three widgets.")
 }

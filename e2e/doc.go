@@ -4,7 +4,8 @@
 // is registered by its own install command in a home folder made for the
 // occasion. After the installation nothing but loopback is used.
 //
-// The tests are behind the build tag e2e; make e2e runs them.
+// The tests are behind the build tag e2e; make e2e runs them, and with -short a
+// smoke of them. The interactive program is driven through tmux.
 //
 //	TRACESMITH_E2E_CACHE  where agents are installed (default: the user's cache folder)
 //	TRACESMITH_E2E_SKIP   1: pass, loudly, where npm cannot be reached

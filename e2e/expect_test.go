@@ -9,12 +9,17 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tracesmith/tracesmith/internal/modelserver"
 	"github.com/tracesmith/tracesmith/runtypes"
 )
 
-// turn is one trace as LangSmith holds it, sorted by what its runs are.
+// turn is one trace as LangSmith holds it, or a part of one: a run, and runs below
+// it sorted by what they are.
 type turn struct {
 	w                   *world
 	root                runtypes.Wire
@@ -48,16 +53,11 @@ func (w *world) threads() map[string][]turn {
 			t = &turn{w: w}
 			place[run.TraceID] = t
 		}
-		switch kind := run.Kind(); {
-		case run.ParentRunID == "":
+		if run.ParentRunID == "" {
 			t.root = run
-		case kind == runtypes.KindLLM:
-			t.llms = append(t.llms, run)
-		case kind == runtypes.KindTool:
-			t.tools = append(t.tools, run)
-		default:
-			t.others = append(t.others, run)
+			continue
 		}
+		t.add(run)
 	}
 	for _, t := range place {
 		thread, _ := t.root.Metadata()["thread_id"].(string)
@@ -67,6 +67,28 @@ func (w *world) threads() map[string][]turn {
 		slices.SortFunc(turns, func(a, b turn) int { return strings.Compare(a.root.DottedOrder, b.root.DottedOrder) })
 	}
 	return threads
+}
+
+func (t *turn) add(run runtypes.Wire) {
+	switch run.Kind() {
+	case runtypes.KindLLM:
+		t.llms = append(t.llms, run)
+	case runtypes.KindTool:
+		t.tools = append(t.tools, run)
+	default:
+		t.others = append(t.others, run)
+	}
+}
+
+// below is a run of the turn with its children.
+func (t turn) below(parent runtypes.Wire) turn {
+	part := turn{w: t.w, root: parent}
+	for _, run := range slices.Concat(t.llms, t.tools, t.others) {
+		if run.ParentRunID == parent.ID {
+			part.add(run)
+		}
+	}
+	return part
 }
 
 // inspect checks what holds of every session, however it went.
@@ -98,21 +120,37 @@ func (w *world) inspect() {
 			w.t.Errorf("LangSmith refused %d requests with %d", n, status)
 		}
 	}
-	replies := 0
+	if !w.silent {
+		w.everyReplyOnce(runs)
+		w.agentNoticedNothing()
+	}
+}
+
+// everyReplyOnce compares the model calls that were traced with those that were
+// answered, and their tokens.
+func (w *world) everyReplyOnce(runs []runtypes.Wire) {
+	w.t.Helper()
+	type tally struct{ Replies, Input, Output int }
+	var want, got tally
 	for _, request := range w.model.Requests() {
-		if request.Status == http.StatusOK && !request.Cut {
-			replies++
+		if request.Status == http.StatusOK && !request.Cut && request.Scenario != modelserver.Summary {
+			u := request.Usage
+			want.Replies++
+			want.Input += u.Input + u.CacheRead + u.Write5m + u.Write1h
+			want.Output += u.Output
 		}
 	}
 	for _, run := range runs {
 		if run.Kind() == runtypes.KindLLM && run.Error == "" {
-			replies--
+			counts := usage(run)
+			got.Replies++
+			got.Input += int(counts["input_tokens"])
+			got.Output += int(counts["output_tokens"])
 		}
 	}
-	if replies != 0 {
-		w.t.Errorf("the model gave %d more whole replies than there are llm runs", replies)
+	if diff := cmp.Diff(want, got); diff != "" {
+		w.t.Errorf("what the model served (-want +got):\n%s", diff)
 	}
-	w.agentNoticedNothing()
 }
 
 // agentNoticedNothing looks for traces of the hooks in the agent's own record: it
@@ -123,7 +161,8 @@ func (w *world) agentNoticedNothing() {
 	if err != nil || len(transcripts) == 0 {
 		w.t.Errorf("no transcripts (%v)", err)
 	}
-	for _, path := range transcripts {
+	inner, _ := filepath.Glob(filepath.Join(w.home, ".claude/projects/*/*/subagents/*.jsonl"))
+	for _, path := range append(transcripts, inner...) {
 		text, err := os.ReadFile(path)
 		if err != nil {
 			w.t.Error(err)
@@ -182,6 +221,14 @@ func (t turn) interruptedInTool() {
 		}
 	}
 	t.succeeded(t.llms)
+}
+
+// numbered checks where in its conversation the turn stands.
+func (t turn) numbered(n int) {
+	t.w.t.Helper()
+	if got, want := t.root.Metadata()["turn_number"], json.Number(strconv.Itoa(n)); got != want {
+		t.w.t.Errorf("turn_number is %v, want %v", got, want)
+	}
 }
 
 func (t turn) succeeded(runs []runtypes.Wire) {

@@ -23,12 +23,19 @@ import (
 const (
 	patience = 90 * time.Second // for anything that is waited for; a run takes two seconds
 	apiKey   = "lsv2-e2e"       // of no shape that redaction looks for
+	modelKey = "x"
 )
 
 // binary is the tracesmith under test; TestMain builds it.
 var binary string
 
-func TestMain(m *testing.M) { os.Exit(run(m)) }
+func TestMain(m *testing.M) {
+	if os.Getenv(serveStock) != "" {
+		stock(os.Stdin, os.Stdout)
+		return
+	}
+	os.Exit(run(m))
+}
 
 func run(m *testing.M) int {
 	dir, err := os.MkdirTemp("", "tracesmith-e2e-")
@@ -47,6 +54,14 @@ func run(m *testing.M) int {
 	return m.Run()
 }
 
+// long leaves a test out of the smoke, which go test -short runs.
+func long(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("not part of the smoke")
+	}
+}
+
 // world is one user's machine: a home, a repository, a model and a LangSmith.
 type world struct {
 	t      *testing.T
@@ -56,6 +71,8 @@ type world struct {
 	sha    string
 	model  *modelserver.Server
 	server *ingest.Server
+	env    []string     // more of the agent's environment
+	silent bool         // the agent keeps no record of its sessions
 	output bytes.Buffer // what the agents said, for the log
 }
 
@@ -112,7 +129,7 @@ func (w *world) environ(more ...string) []string {
 		"GIT_CONFIG_NOSYSTEM=1",
 		"HTTP_PROXY=http://127.0.0.1:9", "HTTPS_PROXY=http://127.0.0.1:9", "NO_PROXY=127.0.0.1,localhost",
 		"ANTHROPIC_BASE_URL=" + w.model.URL(),
-		"ANTHROPIC_API_KEY=x",
+		"ANTHROPIC_API_KEY=" + modelKey,
 		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1",
 		"CLAUDE_CODE_MAX_RETRIES=1", // ten attempts at a dead model take minutes
 		"DISABLE_AUTOUPDATER=1",
@@ -147,9 +164,9 @@ type session struct {
 }
 
 // begin starts the agent on a prompt, in a new conversation.
-func (w *world) begin(prompt string) *session {
+func (w *world) begin(prompt string, flags ...string) *session {
 	thread := uuid.NewString()
-	return w.start(thread, "--session-id", thread, prompt)
+	return w.start(thread, append([]string{"--session-id", thread, prompt}, flags...)...)
 }
 
 // resume starts the agent on a prompt, in a conversation that has ended.
@@ -162,7 +179,7 @@ func (w *world) start(thread string, args ...string) *session {
 	s := &session{w: w, thread: thread}
 	args = append([]string{"--print", "--permission-mode", "bypassPermissions", "--model", "claude-opus-4-8"}, args...)
 	s.cmd = exec.CommandContext(w.t.Context(), w.agent, args...)
-	s.cmd.Dir, s.cmd.Env = w.repo, w.environ()
+	s.cmd.Dir, s.cmd.Env = w.repo, w.environ(w.env...)
 	s.cmd.Stdout, s.cmd.Stderr = &s.stdout, &s.stderr
 	s.cmd.WaitDelay = 5 * time.Second // a tool that outlives the agent may hold its output open
 	if err := s.cmd.Start(); err != nil {
@@ -185,28 +202,32 @@ func (s *session) wait() (string, int) {
 
 // inTool waits until the agent runs its tool and has put that on record: one
 // that is killed earlier takes the tool call with it.
-func (s *session) inTool() {
-	s.w.t.Helper()
-	s.w.until("the agent runs a tool", func() bool {
-		_, err := os.Stat(filepath.Join(s.w.repo, "running"))
-		return err == nil && bytes.Contains(s.transcript(), []byte(`"type":"tool_use"`))
+func (w *world) inTool(thread string) {
+	w.t.Helper()
+	w.recorded("the agent runs a tool", thread, `"type":"tool_use"`)
+	w.until("the tool runs", func() bool {
+		_, err := os.Stat(filepath.Join(w.repo, "running"))
+		return err == nil
 	})
 }
 
-// transcript is what the agent has put on record so far.
-func (s *session) transcript() []byte {
-	paths, _ := filepath.Glob(filepath.Join(s.w.home, ".claude/projects/*", s.thread+".jsonl"))
-	if len(paths) == 0 {
-		return nil
-	}
-	text, _ := os.ReadFile(paths[0])
-	return text
+// recorded waits until the agent's own record of a conversation holds a text.
+func (w *world) recorded(what, thread, text string) {
+	w.t.Helper()
+	w.until(what, func() bool {
+		paths, _ := filepath.Glob(filepath.Join(w.home, ".claude/projects/*", thread+".jsonl"))
+		if len(paths) == 0 {
+			return false
+		}
+		record, _ := os.ReadFile(paths[0])
+		return bytes.Contains(record, []byte(text))
+	})
 }
 
 // answering waits until the agent is in the middle of a reply.
-func (s *session) answering() {
-	s.w.t.Helper()
-	s.w.until("the agent reads a reply", func() bool { return s.w.model.Held() == 1 })
+func (w *world) answering() {
+	w.t.Helper()
+	w.until("the agent reads a reply", func() bool { return w.model.Held() == 1 })
 }
 
 // until polls for a condition, for as long as patience lasts.

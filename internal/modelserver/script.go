@@ -138,10 +138,10 @@ func longer() map[string]Scenario {
 		}
 	}
 	return map[string]Scenario{
-		"gated": { // runs until a file named go is there
+		"gated": {
 			{Blocks: []Block{
 				say("Waiting for a go."),
-				call("Bash", map[string]any{"command": "touch running; while kill -0 $PPID && [ ! -e go ]; do sleep 0.1; done", "description": "Wait for a go"}),
+				call("Bash", map[string]any{"command": gate, "description": "Wait for a go"}),
 			}, Usage: first},
 			{Blocks: []Block{say("Gone.")}, Usage: last},
 		},
@@ -223,7 +223,7 @@ func subagents(dir string) map[string]Scenario {
 			{Blocks: []Block{say("Subagent done.")}, Usage: last},
 		},
 		"bgagent": {
-			{Blocks: []Block{say("Launching in background."), agent("Slow count", "SCENARIO:sub-slow count slowly", true)}, Usage: first},
+			{Blocks: []Block{say("Launching in background."), agent("Slow count", "SCENARIO:sub-gated count when told", true)}, Usage: first},
 			{Blocks: []Block{say("Started; I will report when it finishes.")}, Usage: last},
 		},
 		"bgmid": { // the report lands while the turn still runs
@@ -239,8 +239,8 @@ func subagents(dir string) map[string]Scenario {
 			{Blocks: []Block{say("Reading."), call("Read", map[string]any{"file_path": filepath.Join(dir, "main.go")}), bash("echo 2")}, Usage: inner},
 			{Blocks: []Block{say("There are 2 widgets.")}, Usage: report},
 		},
-		"sub-slow": {
-			{Blocks: []Block{bash("sleep 1; echo slow")}, Usage: inner},
+		"sub-gated": {
+			{Blocks: []Block{bash(gate)}, Usage: inner},
 			{Blocks: []Block{say("Slow count: 2 widgets.")}, Usage: report},
 		},
 		"sub-fail": {
@@ -254,9 +254,12 @@ func subagents(dir string) map[string]Scenario {
 	}
 }
 
+// gate is a command that runs until a file named go is there.
+const gate = "touch running; while kill -0 $PPID && [ ! -e go ]; do sleep 0.1; done"
+
 // workflow is a program of the agent's own kind, with two stages.
 const workflow = `export const meta = { name: 'count-twice', description: 'Counts widgets', phases: [{ title: 'Count' }] }
 phase('Count')
 const first = await agent('SCENARIO:sub-count stage one', { label: 'one' })
-const second = await agent('SCENARIO:sub-count stage two', { label: 'two' })
+const second = await agent('SCENARIO:sub-gated stage two', { label: 'two' })
 return { first, second }`
