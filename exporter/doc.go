@@ -2,37 +2,51 @@
 //
 // [Client] sends now: Export encodes, compresses, sends, retries and splits, and
 // returns when every op is delivered, dropped or handed back. [Batcher] sends
-// later: Submit queues without ever blocking, one goroutine drains the queue
-// through a Client, Flush waits for what is queued and Shutdown ends it.
+// later: Submit queues without ever blocking, senders drain the queue through a
+// Client, Flush waits for what is queued and Shutdown ends it. [ConfigFromEnv]
+// reads the variables of LangSmith's own clients; package profile reads what
+// "langsmith login" has stored.
 //
 // # What arrives
 //
-// A post and a patch of one run that wait together leave as one post. Ops keep
-// their order, one request is under way at a time, and a retried request carries
-// the same bytes, so a patch never overtakes its post. LangSmith takes every
-// write of a run once and answers 409 to a repetition: sending again is always
-// safe.
+// A post and a patch of one run that wait together leave as one post. A few
+// requests are under way at a time, but never two with runs of one trace, and a
+// retried request carries the same bytes, so a patch never overtakes its post.
+// LangSmith takes every write of a run once and answers 409 to a repetition:
+// sending again is always safe. What the wire cannot hold (bad UTF-8, inputs that
+// are no object, an end before the start) is repaired; a run that cannot be is
+// dropped alone, with a *runtypes.FieldError that names run and field.
 //
 // # Who retries
 //
 // Only Client does. Timeouts, connection errors and the statuses 408, 425, 429
 // and 5xx are tried again with growing, jittered pauses, never sooner than the
-// server's Retry-After, until Config.MaxElapsed has passed. A request refused as
-// malformed (400, 422) is split until the offending op is alone; one refused as
-// too large (413) is halved, and a single run that is still too large is
-// shortened, marker included. Where the multipart endpoint or the compression
-// is refused (404, 415) the client changes over and remembers.
+// server's Retry-After, until Config.MaxElapsed has passed; a 429 holds back all
+// requests. A request refused as malformed (400, 422) is split until the offending
+// op is alone; one refused as too large (413) is halved, and a single run that is
+// still too large is shortened, marker included. Where the multipart endpoint or
+// the compression (zstd, then gzip) is refused (404, 415) the client changes over
+// and remembers.
 //
 // # What is lost
 //
 // An op that can never arrive goes to Config.OnDrop with a [*DropError] and is
-// counted in [Stats]. What may arrive later Client.Export returns; a Batcher,
-// which has nowhere to put it, drops it with [ReasonUndelivered].
+// counted in [Stats]. What may arrive later Client.Export returns. A Batcher drops
+// it with [ReasonUndelivered], unless it has a [Spool]: then it is tried again
+// until it arrives, by this process or, if that ends first in whatever way, by the
+// next to open the spool. Package spool has one in a directory.
+//
+// # Where it goes
+//
+// Config.Replicas sends the same runs to several destinations, each with a queue
+// and senders of its own, so that a dead one delays no other. Config.Sampling
+// keeps a part of the traces, and the Hide fields leave out content, both as
+// LangSmith's own clients do.
 //
 // Runs are redacted before they are encoded, on a copy. A redaction that fails
-// drops its run. No content reaches a log.
+// drops its run. Attachments are sent as they are. No content reaches a log.
 //
 // The wire format is that of LangSmith's runs API
-// (https://api.smith.langchain.com/redoc). Feedback is not
-// sent: it belongs to whoever judges a run, not to what made it.
+// (https://api.smith.langchain.com/redoc). Feedback is not sent: it belongs to
+// whoever judges a run, not to what made it.
 package exporter

@@ -15,6 +15,7 @@ import (
 const (
 	firstPause    = 500 * time.Millisecond
 	longestPause  = time.Minute // LangSmith's rate windows are ten seconds to a minute
+	outagePause   = 15 * time.Second
 	retryAfterCap = time.Hour
 )
 
@@ -41,8 +42,11 @@ func (c *Client) sendWithRetry(ctx context.Context, req *request) error {
 		case !again:
 			return err
 		}
-		pause := max(pauses.NextBackOff(), floor)
-		if limits(err) {
+		pause := pauses.NextBackOff()
+		if !limits(err) {
+			pause = min(pause, outagePause) // an end of an outage should be noticed
+		}
+		if pause = max(pause, floor); limits(err) {
 			c.pace.slow(c.now().Add(pause))
 		}
 		if c.now().Add(pause).After(deadline) {
