@@ -20,7 +20,10 @@ const shield = "trap '' TERM; "
 //
 //	{"hooks": {EVENT: [{"matcher": ..., "hooks": [{"type": "command", "command": ..., "timeout": ...}]}]}}
 func setup() integrations.Setup {
-	return integrations.Setup{Path: settingsPath, Add: addHooks, Remove: removeHooks}
+	return integrations.Setup{
+		Path: settingsPath, Add: addHooks, Remove: removeHooks,
+		Program: "claude", Tested: tested, Rivals: rivals(),
+	}
 }
 
 // settingsPath is the user's or the project's settings file.

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -18,6 +19,9 @@ type app struct {
 	now        func() time.Time
 	getwd      func() (string, error)
 	executable func() (string, error) // this program's file
+
+	interactive func() bool // whether somebody answers questions; nil: if stdin is a terminal
+	answers     *bufio.Reader
 }
 
 // commands lists every command. A new command is a file and a line here.

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -10,122 +9,135 @@ import (
 	"runtime"
 	"strings"
 
-	"github.com/rogpeppe/go-internal/diff"
 	"github.com/spf13/cobra"
 
 	"github.com/tracesmith/tracesmith/integrations"
 	"github.com/tracesmith/tracesmith/internal/agents"
+	"github.com/tracesmith/tracesmith/internal/setup"
 )
 
-// installCommand registers the hooks in an agent's settings.
+// setupFlags are the flags of install and uninstall.
+type setupFlags struct {
+	names                        []string
+	scope                        string
+	yes, dryRun, asJSON          bool
+	takeOver, standDown, restore bool
+}
+
+// installCommand registers the hooks in agents' settings.
 func installCommand(a *app) *cobra.Command {
-	return setupCommand(a, "install", "Register the hooks in an agent's settings", installed)
+	var flags setupFlags
+	cmd := &cobra.Command{
+		Use:   "install [AGENT...]",
+		Short: "Register the hooks in agents' settings",
+		Long: `Register the hooks in agents' settings. Without a name the agents on this machine are
+looked for, and what would change is shown before anything is.
+
+Everything else in the settings stays as it is, byte for byte, and uninstall brings
+the files back. A second install changes nothing.
+Agents: ` + strings.Join(agents.Names(), ", ") + ".",
+		Args:              argCount(0, maxAgents),
+		ValidArgsFunction: completeAgents,
+		RunE: func(_ *cobra.Command, names []string) error {
+			flags.names = names
+			if err := flags.check("install"); err != nil {
+				return err
+			}
+			return a.install(flags)
+		},
+	}
+	flags.add(cmd)
+	cmd.Flags().BoolVar(&flags.takeOver, "take-over", false, "switch LangSmith's own plugin off where it traces an agent")
+	cmd.Flags().BoolVar(&flags.standDown, "stand-down", false, "leave agents to LangSmith's own plugin where it traces them")
+	return cmd
 }
 
 // uninstallCommand takes out what install registered, by whichever version.
 func uninstallCommand(a *app) *cobra.Command {
-	return setupCommand(a, "uninstall", "Remove the hooks from an agent's settings", uninstalled)
-}
-
-// change computes the settings as a command wants them.
-type change func(agent *integrations.Agent, program string, settings []byte) ([]byte, error)
-
-func setupCommand(a *app, verb, short string, to change) *cobra.Command {
-	var scope string
-	var dryRun bool
+	var flags setupFlags
 	cmd := &cobra.Command{
-		Use:   verb + " AGENT...",
-		Short: short,
-		Long: short + ".\n\nEverything else in the settings stays as it is, byte for byte.\nAgents: " +
-			strings.Join(agents.Names(), ", ") + ".",
-		Args: argCount(1, 16),
+		Use:   "uninstall [AGENT...]",
+		Short: "Remove the hooks from agents' settings",
+		Long: `Remove the hooks from agents' settings, whichever version put them there. A file that
+nobody touched since install is what it was before, byte for byte; of another one only
+the hooks go. Without a name it is every agent.
+Agents: ` + strings.Join(agents.Names(), ", ") + ".",
+		Args:              argCount(0, maxAgents),
+		ValidArgsFunction: completeAgents,
 		RunE: func(_ *cobra.Command, names []string) error {
-			if scope != "user" && scope != "project" {
-				return usagef("%s: --scope is user or project, not %q", verb, scope)
+			flags.names = names
+			if err := flags.check("uninstall"); err != nil {
+				return err
 			}
-			for _, name := range names {
-				if _, ok := agents.Find(name); !ok {
-					return usagef("%s: unknown agent %q: want one of %s", verb, name, strings.Join(agents.Names(), ", "))
-				}
-			}
-			for _, name := range names {
-				if err := a.setUp(name, scope == "project", dryRun, to); err != nil {
-					return err
-				}
-			}
-			return nil
+			return a.uninstall(flags)
 		},
 	}
-	cmd.Flags().StringVar(&scope, "scope", "user", "whose settings: user or project (of the working directory)")
-	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "show what would change, and change nothing")
+	flags.add(cmd)
+	cmd.Flags().BoolVar(&flags.restore, "everywhere", false, "in the user's settings and in every project that install changed")
 	return cmd
 }
 
-// setUp brings one agent's settings to where the change wants them.
-func (a *app) setUp(name string, project, dryRun bool, to change) error {
-	agent, _ := agents.Find(name)
-	path, err := a.settingsPath(agent, project)
-	if err != nil {
-		return err
-	}
-	program, err := a.program()
-	if err != nil {
-		return err
-	}
-	file, err := readSettings(path)
-	if err != nil {
-		return fmt.Errorf("%s: %w; nothing was changed", name, err)
-	}
-	wanted, err := to(agent, program, file.text)
-	if err != nil {
-		return fmt.Errorf("%s: %s: %w; nothing was changed", name, path, err)
-	}
+// maxAgents bounds the names on a command line.
+const maxAgents = 16
+
+func (f *setupFlags) add(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.scope, "scope", "user", "whose settings: user or project (of the working directory)")
+	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "show what would change, and change nothing")
+	cmd.Flags().BoolVarP(&f.yes, "yes", "y", false, "do not ask")
+	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print what was done for each agent as JSON (asks nothing)")
+}
+
+func (f *setupFlags) check(verb string) error {
 	switch {
-	case bytes.Equal(wanted, file.text):
-		fmt.Fprintf(a.stdout, "%s: nothing to change in %s\n", name, path)
-		return nil
-	case dryRun:
-		fmt.Fprintf(a.stdout, "%s%s: dry run, nothing was changed\n", diff.Diff(path, file.text, path, wanted), name)
-		return nil
+	case f.scope != string(setup.User) && f.scope != string(setup.Project):
+		return usagef("%s: --scope is user or project, not %q", verb, f.scope)
+	case f.takeOver && f.standDown:
+		return usagef("%s: --take-over and --stand-down exclude each other", verb)
+	case f.restore && (f.scope != string(setup.User) || len(f.names) > 0):
+		return usagef("%s: --everywhere takes no agent and no scope", verb)
 	}
-	if err := file.replace(wanted, project); err != nil {
-		return fmt.Errorf("%s: %w; nothing was changed", name, err)
+	for _, name := range f.names {
+		if _, ok := agents.Find(name); !ok {
+			return usagef("%s: unknown agent %q: want one of %s", verb, name, strings.Join(agents.Names(), ", "))
+		}
 	}
-	fmt.Fprintf(a.stdout, "%s: changed %s\n", name, path)
 	return nil
 }
 
-func installed(agent *integrations.Agent, program string, settings []byte) ([]byte, error) {
-	command := hookLine(program, agent.Name)
-	ours := ourHook(agent.Name)
-	settings, err := agent.Setup.Remove(settings, func(found string) bool { return found != command && ours(found) })
+// chosen are the agents that the names stand for: all without any.
+func (f *setupFlags) chosen() []*integrations.Agent {
+	if len(f.names) == 0 {
+		return agents.All()
+	}
+	var list []*integrations.Agent
+	for _, name := range f.names {
+		agent, _ := agents.Find(name)
+		list = append(list, agent)
+	}
+	return list
+}
+
+func completeAgents(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	return agents.Names(), cobra.ShellCompDirectiveNoFileComp
+}
+
+// installer works on this machine's settings.
+func (a *app) installer() (*setup.Installer, error) {
+	state, err := a.openState()
 	if err != nil {
+		if a.home() == "" {
+			err = setup.ErrNoHome
+		}
 		return nil, err
 	}
-	return agent.Setup.Add(settings, agent.Hooks, command)
-}
-
-func uninstalled(agent *integrations.Agent, _ string, settings []byte) ([]byte, error) {
-	return agent.Setup.Remove(settings, ourHook(agent.Name))
-}
-
-func (a *app) settingsPath(agent *integrations.Agent, project bool) (string, error) {
-	if project {
-		dir, err := a.getwd()
-		if err != nil {
-			return "", fmt.Errorf("project's settings: %w", err)
-		}
-		return agent.Setup.Path(dir, true, a.env), nil
+	dir, err := a.getwd()
+	if err != nil {
+		dir = "" // it was removed; the user's settings are still there
 	}
-	home := a.env("HOME")
-	if runtime.GOOS == "windows" {
-		home = a.env("USERPROFILE")
-	}
-	path := agent.Setup.Path(home, false, a.env)
-	if !filepath.IsAbs(path) {
-		return "", errors.New("no home directory: set HOME")
-	}
-	return path, nil
+	return &setup.Installer{
+		Home: a.home(), Dir: dir, Env: a.env, System: runtime.GOOS,
+		Receipts: filepath.Join(state.Dir(), "receipts"), LookPath: exec.LookPath, Now: a.now,
+	}, nil
 }
 
 // program is the path to register for this program. Where the search path leads

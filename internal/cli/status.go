@@ -60,7 +60,13 @@ func printStatusJSON(w io.Writer, state *journal.State, status drain.Status, unw
 	if unwritable != nil {
 		report.Problem = unwritable.Error()
 	}
+	return printJSON(w, report)
+}
+
+// printJSON prints a report for other programs.
+func printJSON(w io.Writer, report any) error {
 	out := json.NewEncoder(w)
+	out.SetEscapeHTML(false)
 	out.SetIndent("", "  ")
 	return out.Encode(report)
 }

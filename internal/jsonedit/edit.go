@@ -60,6 +60,20 @@ func (t *Tree) fill(into *Node, key string, value any) ([]byte, error) {
 	return t.splice(into.start, into.end, string(open)+item+string(closing)), nil
 }
 
+// Replace returns the text with a scalar in the place of a value.
+func (t *Tree) Replace(n *Node, value any) ([]byte, error) {
+	text, err := encode(value, "", "")
+	if err != nil {
+		return nil, err
+	}
+	return t.splice(n.start, n.end, text), nil
+}
+
+// Is reports whether a value is the given literal, such as true.
+func (t *Tree) Is(n *Node, literal string) bool {
+	return n != nil && string(t.text[n.start:n.end]) == literal
+}
+
 // Delete returns the text without the i-th child, its comma and its blanks.
 func (t *Tree) Delete(from *Node, i int) []byte {
 	child := from.Children[i]

@@ -46,6 +46,18 @@ func TestAFirstElementIsIndentedBelowItsList(t *testing.T) {
 	}
 }
 
+func TestAValueIsReplacedInItsPlace(t *testing.T) {
+	tree := parse(t, "{ \"a\" : true , \"b\": 1}")
+	a, _ := tree.Root.Get("a")
+	if !tree.Is(a, "true") || tree.Is(nil, "true") || tree.Is(tree.Root, "true") {
+		t.Error("true is not told from others")
+	}
+	got, err := tree.Replace(a, false)
+	if want := "{ \"a\" : false , \"b\": 1}"; err != nil || string(got) != want {
+		t.Errorf("got %q, want %q (%v)", got, want, err)
+	}
+}
+
 func TestDeleteTakesTheCommaAndNothingElse(t *testing.T) {
 	for _, c := range []struct {
 		in   string

@@ -1,0 +1,104 @@
+package setup
+
+import (
+	"errors"
+	"path"
+	"regexp"
+	"strings"
+
+	"github.com/tracesmith/tracesmith/integrations"
+)
+
+// Command is what an agent runs for an event. It holds no version, so that an agent
+// that trusts a command by its bytes goes on trusting it, and it outlives the program:
+// once that is gone the hook still exits with 0.
+func Command(shell integrations.Shell, program, agent string) (string, error) {
+	switch shell {
+	case integrations.Cmd:
+		quoted, err := quoteCmd(program)
+		// The exit belongs to the if: without the program nothing runs, which is 0 too.
+		return "if exist " + quoted + " " + quoted + " hook " + agent + " & exit /b 0", err
+	case integrations.PowerShell:
+		quoted := quotePowerShell(program)
+		return "if (Test-Path -LiteralPath " + quoted + ") { & " + quoted + " hook " + agent + " }; exit 0", nil
+	}
+	quoted := quoteSh(program)
+	return "[ -x " + quoted + " ] && exec " + quoted + " hook " + agent + "; exit 0", nil
+}
+
+// quoteSh makes one word of sh out of a text.
+func quoteSh(s string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-+:@%", r)
+	}
+	if s != "" && strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+// quoteCmd quotes a path for cmd, which replaces %NAME% even within quotes.
+func quoteCmd(s string) (string, error) {
+	if strings.ContainsAny(s, "\"%\r\n") {
+		return "", errors.New("the program's path holds a character that cmd cannot quote: move it to another folder")
+	}
+	return `"` + s + `"`, nil
+}
+
+// quotePowerShell quotes a path for PowerShell, where a typographic quote ends a
+// string as well.
+func quotePowerShell(s string) string {
+	return "'" + regexp.MustCompile("['\u2018\u2019\u201a\u201b]").ReplaceAllString(s, "$0$0") + "'"
+}
+
+// Ours returns what recognises the commands that Command has ever made for an agent,
+// with any program's path, and the plain spellings that people write by hand. A longer
+// command, such as a wrapper that calls us, is its owner's.
+func Ours(agent string) func(command string) bool {
+	programOf := spellings(agent)
+	return func(command string) bool { return programOf(command) != "" }
+}
+
+// spellings returns what finds the program in a command of ours; empty: it is not.
+func spellings(agent string) func(command string) string {
+	const word = `((?:'[^']*'|"[^"]*"|\\.|[^\s'"\\;&|])+)`
+	const psWord = "('(?:[^'\u2018\u2019\u201a\u201b]|['\u2018\u2019\u201a\u201b]{2})*')"
+	hook := `\s+hook\s+` + regexp.QuoteMeta(agent)
+	guarded := []*regexp.Regexp{
+		regexp.MustCompile(`^\[ -x ` + word + ` \] && exec ` + word + hook + `; exit 0$`),
+		regexp.MustCompile(`^if exist ("[^"]*") ("[^"]*")` + hook + ` & exit /b 0$`),
+		regexp.MustCompile(`^if \(Test-Path -LiteralPath ` + psWord + `\) \{ & ` + psWord + hook + ` \}; exit 0$`),
+	}
+	plain := regexp.MustCompile(`^(?:exec\s+|&\s*)?(?:` + word + `|([^\s'"]+))` + hook + `(?:\s*(?:;\s*exit 0|\|\|\s*(?:true|:)|&\s*exit /b 0))?$`)
+	return func(command string) string {
+		command = strings.TrimSpace(command)
+		for _, each := range guarded {
+			if m := each.FindStringSubmatch(command); m != nil && m[1] == m[2] {
+				return unquote(m[1])
+			}
+		}
+		m := plain.FindStringSubmatch(command)
+		if m == nil {
+			return ""
+		}
+		program := unquote(m[1] + m[2])
+		switch path.Base(strings.ReplaceAll(program, `\`, "/")) {
+		case "tracesmith", "tracesmith.exe":
+			return program
+		}
+		return ""
+	}
+}
+
+// unquote takes the quotes of any shell off a word of the kind that the quote
+// functions make.
+func unquote(word string) string {
+	switch {
+	case len(word) >= 2 && word[0] == '"' && strings.HasSuffix(word, `"`):
+		return word[1 : len(word)-1]
+	case len(word) >= 2 && word[0] == '\'' && strings.HasSuffix(word, "'"):
+		word = strings.ReplaceAll(word[1:len(word)-1], `'\''`, "'")
+		return regexp.MustCompile("(['\u2018\u2019\u201a\u201b])['\u2018\u2019\u201a\u201b]").ReplaceAllString(word, "$1")
+	}
+	return word
+}

@@ -1,0 +1,127 @@
+package setup
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/tracesmith/tracesmith/integrations"
+)
+
+var shells = []integrations.Shell{integrations.Sh, integrations.Cmd, integrations.PowerShell}
+
+func TestOurCommandsAreToldFromOthers(t *testing.T) {
+	programOf := spellings("claude-code")
+	for _, program := range []string{
+		"/usr/bin/tracesmith", "/home/jörg/my tools/tracesmith", "/opt/renamed", "/home/o'hara/tracesmith",
+		`C:\Program Files\it's\tracesmith.exe`, "C:/Users/Jörg Groß/tracesmith.exe", "/home/\u2018x\u2019/tracesmith",
+	} {
+		for _, shell := range shells {
+			line, err := Command(shell, program, "claude-code")
+			if got := programOf(line); err != nil || got != program {
+				t.Errorf("%s: found %q in %s (%v)", shell, got, line, err)
+			}
+			if Ours("cursor")(line) {
+				t.Errorf("taken for another agent's: %s", line)
+			}
+		}
+	}
+	for _, line := range []string{
+		"tracesmith hook claude-code",
+		"exec /usr/local/bin/tracesmith hook claude-code",
+		`"/a b/tracesmith" hook claude-code || true`,
+		`'C:\x\tracesmith.exe' hook claude-code; exit 0`,
+		`C:\x\tracesmith.exe hook claude-code & exit /b 0`,
+		`& 'C:\x y\tracesmith.exe' hook claude-code`,
+	} {
+		if !Ours("claude-code")(line) {
+			t.Errorf("not recognised: %s", line)
+		}
+	}
+	for _, line := range []string{
+		"tracesmith hook cursor",
+		"tracesmith hook claude-code-next",
+		"my-wrapper tracesmith hook claude-code",
+		"cat | tracesmith hook claude-code",
+		"tracesmith hook claude-code && say done",
+		"/usr/bin/nottracesmith hook claude-code",
+		"[ -x /a ] && exec /b hook claude-code; exit 0",
+		`if exist "C:\a.exe" "C:\b.exe" hook claude-code & exit /b 0`,
+		"",
+	} {
+		if Ours("claude-code")(line) {
+			t.Errorf("taken for ours: %s", line)
+		}
+	}
+}
+
+// The bytes of a command must not change from version to version: an agent that
+// trusts a hash of them would ask its user again.
+func TestACommandKeepsItsBytes(t *testing.T) {
+	for shell, want := range map[integrations.Shell]string{
+		integrations.Sh:         "[ -x '/a b/ts' ] && exec '/a b/ts' hook x; exit 0",
+		integrations.Cmd:        `if exist "/a b/ts" "/a b/ts" hook x & exit /b 0`,
+		integrations.PowerShell: "if (Test-Path -LiteralPath '/a b/ts') { & '/a b/ts' hook x }; exit 0",
+	} {
+		if got, err := Command(shell, "/a b/ts", "x"); err != nil || got != want {
+			t.Errorf("%s: %s, want %s (%v)", shell, got, want, err)
+		}
+	}
+	if _, err := Command(integrations.Cmd, `C:\100%\ts.exe`, "x"); err == nil {
+		t.Error("a path that cmd would change was taken")
+	}
+}
+
+// run starts a command as an agent would and returns what it printed.
+func run(t *testing.T, shell integrations.Shell, line string) string {
+	t.Helper()
+	argv := map[integrations.Shell][]string{
+		integrations.Sh:         {"sh", "-c", line},
+		integrations.Cmd:        {"cmd", "/d", "/s", "/c", line},
+		integrations.PowerShell: {"pwsh", "-NoProfile", "-Command", line},
+	}[shell]
+	program, err := exec.LookPath(argv[0])
+	if err != nil {
+		t.Skipf("%s is not on this machine", argv[0])
+	}
+	cmd := exec.Command(program, argv[1:]...)
+	cmd.Stdin = strings.NewReader("event")
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Errorf("%s: %v: %s", line, err, out)
+	}
+	return string(out)
+}
+
+func TestEveryShellRunsTheProgramAndOutlivesIt(t *testing.T) {
+	for _, shell := range shells {
+		t.Run(string(shell), func(t *testing.T) {
+			for _, folder := range []string{"plain", "with space", "Jörg Groß", "o'hara & sons; $HOME `x` (1)", "\u2018quoted\u2019"} {
+				program := filepath.Join(t.TempDir(), folder, "tracesmith")
+				script := "#!/bin/sh\necho \"$1 $2 $(cat)\"\n"
+				if runtime.GOOS == "windows" {
+					program, script = program+".cmd", "@echo %1 %2 event\r\n"
+				}
+				line, err := Command(shell, program, "claude-code")
+				if err != nil {
+					t.Fatal(err)
+				}
+				if out := run(t, shell, line); out != "" {
+					t.Errorf("%s: without the program: %q", folder, out)
+				}
+				if err := os.MkdirAll(filepath.Dir(program), 0o700); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(program, []byte(script), 0o700); err != nil {
+					t.Fatal(err)
+				}
+				if out := strings.TrimSpace(run(t, shell, line)); out != "hook claude-code event" {
+					t.Errorf("%s: printed %q", folder, out)
+				}
+			}
+		})
+	}
+}
