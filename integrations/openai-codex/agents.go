@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/tracesmith/tracesmith/integrations"
@@ -21,6 +22,7 @@ type agent struct {
 	Turn    string           `json:"turn"`              // in which it was started
 	Message string           `json:"message,omitempty"` // what it was told, where its own file hides that
 	Up      *agentkit.Anchor `json:"up,omitempty"`      // what it hangs under; nil: not emitted yet
+	Inner   bool             `json:"inner,omitempty"`   // another agent started it
 	Kind    string           `json:"kind,omitempty"`
 	Name    string           `json:"name,omitempty"`
 
@@ -51,7 +53,8 @@ func (r *reducer) noteAgents(s *stretch, f *family, noted *int) {
 			continue
 		}
 		r.Agents[l.thread] = &agent{
-			Thread: l.thread, Call: f.prefix + l.call, Turn: f.turn, Message: agentkit.Clip(cmp.Or(l.message, s.told(l.call))),
+			Thread: l.thread, Call: f.prefix + l.call, Turn: f.turn, Inner: f.prefix != "",
+			Message: agentkit.Clip(cmp.Or(l.message, s.told(l.call))),
 		}
 	}
 }
@@ -206,10 +209,14 @@ func (r *reducer) advanceAgent(src integrations.Source, a *agent) ([]runtypes.Op
 			return ops, err
 		}
 		s := rd.stretches[a.Open.ID]
-		if s == nil || a.Up == nil || !s.over() && !a.Forced {
+		if s == nil || !s.over() && !a.Forced {
 			return ops, nil
 		}
-		ops = append(ops, r.emitAgent(a, s)...)
+		up := r.above(a, s)
+		if up == nil {
+			return ops, nil
+		}
+		ops = append(ops, r.emitAgent(a, s, up)...)
 		delete(rd.stretches, a.Open.ID)
 		a.Open = nil
 		a.Done++
@@ -255,8 +262,7 @@ func (a *agent) read(src integrations.Source, rd *reader) (ended bool, err error
 }
 
 // emitAgent builds the run of a subagent's turn and everything below it.
-func (r *reducer) emitAgent(a *agent, s *stretch) []runtypes.Op {
-	up := r.above(a, s)
+func (r *reducer) emitAgent(a *agent, s *stretch, up *agentkit.Anchor) []runtypes.Op {
 	run := runtypes.Subagent(up.Run(), r.id(up.Turn, up.Prompt, "subagent", s.id), s.start, runtypes.SubagentInfo{ID: a.Thread, Type: a.Kind})
 	run.Metadata = map[string]any{}
 	if a.Name != "" {
@@ -296,14 +302,18 @@ func (r *reducer) emitAgent(a *agent, s *stretch) []runtypes.Op {
 }
 
 // above is the run that a turn of an agent hangs under: the call that started the
-// agent, and of later turns the turn that told it to go on.
+// agent, and of later turns the turn that told it to go on. nil: that is not over yet.
 func (r *reducer) above(a *agent, s *stretch) *agentkit.Anchor {
-	if a.Done > 0 {
-		for _, root := range r.Roots {
-			if root.Prompt == s.parent {
-				return root
-			}
+	if a.Done == 0 || a.Inner || s.parent == "" {
+		return a.Up
+	}
+	for _, root := range r.Roots {
+		if root.Prompt == s.parent {
+			return root
 		}
+	}
+	if !a.Forced && !slices.Contains(r.Closed, s.parent) {
+		return nil
 	}
 	return a.Up
 }

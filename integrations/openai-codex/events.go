@@ -94,6 +94,10 @@ func project(p integrations.Payload) (json.RawMessage, error) {
 	case in.Transcript == "" || p.Exists == nil || !p.Exists(in.Transcript):
 		d.Text = agentkit.Clip(cmp.Or(in.Prompt, in.Last))
 	}
+	return marshalData(d)
+}
+
+func marshalData(d data) (json.RawMessage, error) {
 	raw, err := json.Marshal(d)
 	if err != nil {
 		return nil, fmt.Errorf("openaicodex: project: %w", err)
