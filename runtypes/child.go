@@ -106,7 +106,7 @@ func (c *Child) Event(name string, data map[string]any) *Child {
 		at := c.now()
 		c.change(func(r *Run) {
 			if len(r.Events) < maxEvents {
-				r.Events = append(r.Events, RunEvent{Name: name, Time: micro(at), Data: copyMap(data)})
+				r.Events = append(r.Events, RunEvent{Name: name, Time: micro(at), Data: frozenMap(data)})
 			}
 		})
 	}
@@ -140,7 +140,7 @@ func (c *Child) Model(m Model) *Child {
 }
 
 func (c *Child) model(m Model) {
-	m.InvocationParams = copyMap(m.InvocationParams)
+	m.InvocationParams = frozenMap(m.InvocationParams)
 	c.change(func(r *Run) {
 		if m.Name == "" {
 			m.Name = r.Model.Name

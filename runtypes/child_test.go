@@ -1,6 +1,7 @@
 package runtypes
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -27,9 +28,10 @@ func TestWhatACallSaysStandsInItsRun(t *testing.T) {
 	sink := &memory{}
 	turn := StartTurn(sink, identity(), "x", WithClock(clock()))
 	usage := Usage{Input: 100, Output: 30, CacheRead: 60, Reasoning: 10, InputDetails: map[string]int64{"audio": 1}}
-	params := map[string]any{"max_tokens": 100}
+	params := map[string]any{"max_tokens": 100, "thinking": map[string]any{"budget": 5}}
 	call := turn.LLM("m", "y").Usage(usage).Model(Model{Provider: "anthropic", InvocationParams: params}).Tags("fast").Metadata("attempt", 1)
 	usage.InputDetails["audio"], params["max_tokens"] = 99, 0 // the caller's own
+	params["thinking"].(map[string]any)["budget"] = 0
 	call.Attach("screen.shot.png", "image/png", []byte("png")).Attach("big", "", make([]byte, MaxAttachments)).Attach("screen_shot_png", "image/png", []byte("png2"))
 	call.End("z")
 	turn.Tool("Skill", "", nil).Skill("pdf").End(nil)
@@ -45,6 +47,9 @@ func TestWhatACallSaysStandsInItsRun(t *testing.T) {
 	if llm.Usage.CacheRead != 60 || llm.Usage.InputDetails["audio"] != 1 || llm.Model.InvocationParams["max_tokens"] != 100 || llm.Model.Name != "m" ||
 		llm.Tags[0] != "fast" || llm.Metadata["attempt"] != 1 {
 		t.Errorf("%+v", llm)
+	}
+	if thinking := fmt.Sprintf("%s", llm.Model.InvocationParams["thinking"]); thinking != `{"budget":5}` {
+		t.Errorf("parameters %s", thinking)
 	}
 	if len(llm.Attachments) != 1 || llm.Attachments[0].Name != "screen_shot_png" || string(llm.Attachments[0].Data) != "png2" || llm.Metadata[metaDropped] != 1 {
 		t.Errorf("attachments %+v, %v dropped", llm.Attachments, llm.Metadata[metaDropped])

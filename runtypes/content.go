@@ -54,3 +54,24 @@ func value(v any) json.RawMessage {
 	}
 	return raw
 }
+
+// frozen returns a value of metadata that nobody can change any more, since it is
+// written later and elsewhere: texts and numbers as they are, anything else as JSON.
+func frozen(v any) any {
+	switch v.(type) {
+	case nil, string, bool, int, int64, float64, json.Number:
+		return v
+	}
+	return value(v)
+}
+
+func frozenMap(m map[string]any) map[string]any {
+	if len(m) == 0 {
+		return nil
+	}
+	own := make(map[string]any, len(m))
+	for key, v := range m {
+		own[key] = frozen(v)
+	}
+	return own
+}

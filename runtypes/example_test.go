@@ -4,9 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"time"
-
-	"github.com/google/uuid"
 
 	"github.com/tracesmith/tracesmith/runtypes"
 )
@@ -107,16 +104,17 @@ func ExampleExtract() {
 	// patch root My Agent Turn
 }
 
-// Validate says what a set of runs breaks of the contract.
+// Validate says what the runs of an agent break of the contract.
 func ExampleValidate() {
-	id, err := uuid.Parse("019ad3c4-5e6f-7a8b-9c0d-1e2f3a4b5c6d")
+	recorder := &runtypes.Recorder{}
+	turn := runtypes.StartTurn(recorder, runtypes.Identity{Integration: "my-agent", Runtime: "My Agent"}, "Hello")
+	turn.End("Hi.")
+	runs, err := recorder.Runs()
 	if err != nil {
 		fmt.Println(err)
 	}
-	start := time.Date(2026, 11, 30, 4, 5, 6, 0, time.UTC)
-	root := runtypes.Root(id, start, runtypes.Identity{Integration: "my-agent", Runtime: "My Agent"})
-	for _, violation := range runtypes.Validate([]runtypes.Run{*root}) {
-		fmt.Println(violation)
+	for _, v := range runtypes.Validate(runs) {
+		fmt.Println(v.Kind, v.Key, v.Tier, v.Found)
 	}
-	// Output: root run 019ad3c4-5e6f-7a8b-9c0d-1e2f3a4b5c6d: thread_id (always): missing
+	// Output: root thread_id always missing
 }

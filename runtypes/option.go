@@ -32,7 +32,7 @@ func WithProject(name string) TurnOption { return func(s *setup) { s.project = n
 // WithMetadata adds the user's own metadata to every run of the turn. The
 // identity block wins over it.
 func WithMetadata(m map[string]any) TurnOption {
-	return func(s *setup) { s.metadata = merged(s.metadata, m) }
+	return func(s *setup) { s.metadata = merged(s.metadata, frozenMap(m)) }
 }
 
 // WithTags adds tags to the turn's run.

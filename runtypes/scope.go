@@ -71,6 +71,7 @@ func (s *scope) change(f func(*Run)) {
 }
 
 func (s *scope) describe(key string, v any) {
+	v = frozen(v)
 	s.change(func(r *Run) {
 		if r.Metadata == nil {
 			r.Metadata = map[string]any{}
@@ -81,6 +82,7 @@ func (s *scope) describe(key string, v any) {
 
 // share describes the run and all that start under it later.
 func (s *scope) share(key string, v any) {
+	v = frozen(v)
 	s.describe(key, v)
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -16,7 +16,7 @@ import (
 //
 // Every method is safe for concurrent use, and on a nil *Turn, where it does
 // nothing in a few nanoseconds: an agent with tracing off calls the same code.
-// What is handed in is encoded before the method returns and not kept.
+// What is handed in is encoded before the method returns; only files are kept.
 type Turn struct{ scope }
 
 // StartTurn starts a turn with the user's prompt: a string, a [Message], a list

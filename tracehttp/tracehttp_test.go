@@ -11,7 +11,6 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/tracesmith/tracesmith/internal/memsink"
 	"github.com/tracesmith/tracesmith/runtypes"
 	"github.com/tracesmith/tracesmith/tracehttp"
 )
@@ -28,7 +27,7 @@ func identity() runtypes.Identity {
 // visit has an agent's tool ask a server that joins the trace, and returns all runs.
 func visit(t *testing.T, serve http.HandlerFunc, ask func(ctx context.Context, client *http.Client, url string)) []runtypes.Run {
 	t.Helper()
-	sink := &memsink.Sink{}
+	sink := &runtypes.Recorder{}
 	done := make(chan struct{}, 1)
 	joins := tracehttp.Handler(tracehttp.Options{Sink: sink}, serve)
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -124,7 +123,7 @@ func TestARequestThatGoesWrongIsAFailure(t *testing.T) {
 }
 
 func TestARequestWithoutATracePassesThrough(t *testing.T) {
-	sink := &memsink.Sink{}
+	sink := &runtypes.Recorder{}
 	next := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/plain" && runtypes.FromContext(r.Context()) != nil {
 			t.Error("a turn out of nothing")
@@ -148,7 +147,7 @@ func TestARequestWithoutATracePassesThrough(t *testing.T) {
 }
 
 func TestTheBaggageOfOthersStays(t *testing.T) {
-	turn := runtypes.StartTurn(&memsink.Sink{}, identity(), "x")
+	turn := runtypes.StartTurn(&runtypes.Recorder{}, identity(), "x")
 	header := http.Header{"Baggage": {"a=1", "b=2"}}
 	tracehttp.Inject(runtypes.NewContext(t.Context(), turn), header)
 	if got := header.Get("Baggage"); !strings.HasPrefix(got, "a=1,b=2,langsmith-metadata=") || len(header["Baggage"]) != 1 {

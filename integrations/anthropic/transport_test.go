@@ -12,7 +12,6 @@ import (
 	"testing"
 
 	"github.com/tracesmith/tracesmith/integrations/anthropic"
-	"github.com/tracesmith/tracesmith/internal/memsink"
 	"github.com/tracesmith/tracesmith/internal/modelserver"
 	"github.com/tracesmith/tracesmith/runtypes"
 )
@@ -62,7 +61,7 @@ func ask(ctx context.Context, url, scenario, stream string) (*http.Response, err
 // turn runs f in a turn and returns the run of the model call in it.
 func turn(t *testing.T, f func(context.Context)) runtypes.Run {
 	t.Helper()
-	sink := &memsink.Sink{}
+	sink := &runtypes.Recorder{}
 	id := runtypes.Identity{Integration: "my-agent", Runtime: "My Agent", ThreadID: "t"}
 	turn := runtypes.StartTurn(sink, id, "x")
 	f(runtypes.NewContext(t.Context(), turn))
@@ -214,7 +213,7 @@ func TestACallThatIsCutKeepsWhatCame(t *testing.T) {
 
 func TestOtherRequestsPassThrough(t *testing.T) {
 	server := serve(t)
-	sink := &memsink.Sink{}
+	sink := &runtypes.Recorder{}
 	turn := runtypes.StartTurn(sink, runtypes.Identity{}, "x")
 	ctx := runtypes.NewContext(t.Context(), turn)
 	client := &http.Client{Transport: &anthropic.Transport{}}

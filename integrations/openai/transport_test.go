@@ -12,7 +12,6 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/tracesmith/tracesmith/integrations/openai"
-	"github.com/tracesmith/tracesmith/internal/memsink"
 	"github.com/tracesmith/tracesmith/runtypes"
 )
 
@@ -31,7 +30,7 @@ func call(t *testing.T, path, request, answer string, status int) runtypes.Run {
 		_, _ = io.WriteString(w, answer)
 	}))
 	defer server.Close()
-	sink := &memsink.Sink{}
+	sink := &runtypes.Recorder{}
 	id := runtypes.Identity{Integration: "my-agent", Runtime: "My Agent", ThreadID: "t"}
 	turn := runtypes.StartTurn(sink, id, "x")
 	base := &http.Transport{}
@@ -190,7 +189,7 @@ func TestATiersTokensGoUnderItsName(t *testing.T) {
 }
 
 func TestAProviderCanBeNamed(t *testing.T) {
-	sink := &memsink.Sink{}
+	sink := &runtypes.Recorder{}
 	turn := runtypes.StartTurn(sink, runtypes.Identity{}, "x")
 	for _, url := range []string{"https://x.openai.azure.com/openai/deployments/d/chat/completions", "http://127.0.0.1/v1/chat/completions"} {
 		req, err := http.NewRequestWithContext(runtypes.NewContext(context.Background(), turn), http.MethodPost, url, strings.NewReader(`{}`))

@@ -10,7 +10,6 @@ import (
 	"github.com/anthropics/anthropic-sdk-go/option"
 
 	traced "github.com/tracesmith/tracesmith/integrations/anthropic"
-	"github.com/tracesmith/tracesmith/internal/memsink"
 	"github.com/tracesmith/tracesmith/internal/modelserver"
 	"github.com/tracesmith/tracesmith/runtypes"
 )
@@ -18,7 +17,7 @@ import (
 // record runs f in a turn and returns the runs, the turn's first.
 func record(t *testing.T, f func(context.Context)) []runtypes.Run {
 	t.Helper()
-	sink := &memsink.Sink{}
+	sink := &runtypes.Recorder{}
 	id := runtypes.Identity{Integration: "my-agent", Runtime: "My Agent", ThreadID: "t"}
 	turn := runtypes.StartTurn(sink, id, "x")
 	f(runtypes.NewContext(t.Context(), turn))

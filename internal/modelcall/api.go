@@ -7,17 +7,14 @@ import (
 	"github.com/tracesmith/tracesmith/runtypes"
 )
 
-// Bounds of what is read for the record, in bytes. What goes on to the client has
-// no bound.
-const (
-	maxRequest = 32 << 20
-	maxReply   = 32 << 20
-	maxEvent   = 8 << 20
-)
+// maxBody bounds what is read of a body for the record, in bytes. What goes on to
+// the client has no bound.
+const maxBody = 32 << 20
 
 // API is a provider's wire format.
 type API struct {
 	Provider string // ls_provider
+	MaxBody  int    // bytes of a body that are recorded. 0: 32 MiB
 	// Read takes a request apart. It is false for a path that is no model call, and
 	// gets no body where that is too large.
 	Read func(path string, body []byte) (Call, bool)
@@ -62,7 +59,11 @@ func (a API) Do(req *http.Request, next func(*http.Request) (*http.Response, err
 	if _, ok := a.read(req.URL.Path, nil); !ok {
 		return next(req)
 	}
-	req, body, whole := peek(req)
+	limit := a.MaxBody
+	if limit == 0 {
+		limit = maxBody
+	}
+	req, body, whole := peek(req, limit)
 	call, _ := a.read(req.URL.Path, body)
 	child := turn.LLM(call.Model, call.Inputs)
 	child.Model(runtypes.Model{Provider: a.Provider, InvocationParams: call.Params})
@@ -77,7 +78,7 @@ func (a API) Do(req *http.Request, next func(*http.Request) (*http.Response, err
 		failed(req.Context(), child, err)
 		return resp, err
 	}
-	resp.Body = watch(req.Context(), resp, child, call.Reply)
+	resp.Body = watch(req.Context(), resp, child, call.Reply, limit)
 	return resp, nil
 }
 

@@ -26,6 +26,7 @@ type body struct {
 	status int
 	stream bool
 	coded  string // Content-Encoding, which hides what is said
+	limit  int    // bytes that are recorded
 
 	mu     sync.Mutex // a client may close while it reads
 	events decoder
@@ -34,7 +35,7 @@ type body struct {
 	done   bool
 }
 
-func watch(ctx context.Context, resp *http.Response, child *runtypes.Child, reply Reply) io.ReadCloser {
+func watch(ctx context.Context, resp *http.Response, child *runtypes.Child, reply Reply, limit int) io.ReadCloser {
 	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
 	coded := resp.Header.Get("Content-Encoding")
 	if strings.EqualFold(coded, "identity") {
@@ -43,6 +44,7 @@ func watch(ctx context.Context, resp *http.Response, child *runtypes.Child, repl
 	return &body{
 		ReadCloser: resp.Body, ctx: ctx, child: child, reply: reply, status: resp.StatusCode,
 		stream: kind == "text/event-stream" && resp.StatusCode < 300, coded: coded,
+		limit: limit, events: decoder{limit: limit},
 	}
 }
 
@@ -91,7 +93,7 @@ func (b *body) take(p []byte) {
 		if b.reply.Done() {
 			b.finish(nil) // a client need not read on to the end
 		}
-	case b.over || len(b.whole)+len(p) > maxReply:
+	case b.over || len(b.whole)+len(p) > b.limit:
 		b.over, b.whole = true, nil
 	default:
 		b.whole = append(b.whole, p...)

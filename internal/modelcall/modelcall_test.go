@@ -13,7 +13,6 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/tracesmith/tracesmith/internal/memsink"
 	"github.com/tracesmith/tracesmith/internal/modelcall"
 	"github.com/tracesmith/tracesmith/runtypes"
 )
@@ -22,7 +21,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // echo is an API whose reply is what came, and that panics on demand.
 func echo() modelcall.API {
-	return modelcall.API{Provider: "echo", Read: func(path string, body []byte) (modelcall.Call, bool) {
+	return modelcall.API{Provider: "echo", MaxBody: 1 << 10, Read: func(path string, body []byte) (modelcall.Call, bool) {
 		if strings.Contains(string(body), "bad request") {
 			panic("bad request")
 		}
@@ -54,7 +53,7 @@ func call(t *testing.T, body io.Reader, h http.HandlerFunc, read func(*http.Resp
 	t.Helper()
 	server := httptest.NewServer(h)
 	defer server.Close()
-	sink := &memsink.Sink{}
+	sink := &runtypes.Recorder{}
 	turn := runtypes.StartTurn(sink, runtypes.Identity{Integration: "a", Runtime: "A", ThreadID: "t"}, "x")
 	req, err := http.NewRequestWithContext(runtypes.NewContext(t.Context(), turn), http.MethodPost, server.URL+"/ask", body)
 	if err != nil {
@@ -99,7 +98,7 @@ func TestABodyThatCanBeReadOnceStillArrives(t *testing.T) {
 
 func TestAReadErrorOfTheBodyIsTheClients(t *testing.T) {
 	broken := errors.New("disk gone")
-	sink := &memsink.Sink{}
+	sink := &runtypes.Recorder{}
 	turn := runtypes.StartTurn(sink, runtypes.Identity{}, "x")
 	req, err := http.NewRequestWithContext(runtypes.NewContext(t.Context(), turn), http.MethodPost, "http://127.0.0.1/ask",
 		io.MultiReader(strings.NewReader("{"), reader(func([]byte) (int, error) { return 0, broken })))
@@ -117,6 +116,10 @@ func TestAReadErrorOfTheBodyIsTheClients(t *testing.T) {
 		t.Errorf("%+v", runs)
 	}
 }
+
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
 
 type reader func([]byte) (int, error)
 
@@ -165,8 +168,8 @@ func TestWhatCannotBeReadIsPassedOnAndSaidSo(t *testing.T) {
 	if r, _ = call(t, strings.NewReader(`bad request`), func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, `{}`) }, all); r.Error != "" || r.Kind != runtypes.KindLLM {
 		t.Errorf("%+v", r)
 	}
-	large := 33 << 20
-	r, seen := call(t, io.LimitReader(reader(func(p []byte) (int, error) { return len(p), nil }), int64(large)), func(w http.ResponseWriter, req *http.Request) {
+	large := 100 << 10
+	r, seen := call(t, io.LimitReader(zeros{}, int64(large)), func(w http.ResponseWriter, req *http.Request) {
 		n, _ := io.Copy(io.Discard, req.Body)
 		_, _ = w.Write(make([]byte, n))
 	}, all)

@@ -98,7 +98,7 @@ type Text struct{ b []byte }
 
 // Add adds a piece; what goes beyond the bound is left out.
 func (t *Text) Add(piece string) {
-	if room := maxReply - len(t.b); len(piece) > room {
+	if room := maxBody - len(t.b); len(piece) > room {
 		piece = piece[:room]
 	}
 	t.b = append(t.b, piece...)

@@ -8,11 +8,12 @@ import (
 // decoder takes a stream of server-sent events apart, in whatever pieces it comes.
 // Source: https://html.spec.whatwg.org/multipage/server-sent-events.html
 type decoder struct {
-	line []byte // what has come of a line
-	data []byte // of the event so far
-	some bool   // the event has a data line
-	skip bool   // the event is too large and is let go
-	cr   bool   // the last byte was a carriage return
+	limit int    // bytes of an event
+	line  []byte // what has come of a line
+	data  []byte // of the event so far
+	some  bool   // the event has a data line
+	skip  bool   // the event is too large and is let go
+	cr    bool   // the last byte was a carriage return
 }
 
 // feed takes the next bytes and yields the data of each event they complete.
@@ -41,7 +42,7 @@ func (d *decoder) feed(p []byte) iter.Seq[[]byte] {
 }
 
 func (d *decoder) keep(p []byte) {
-	if d.skip || len(d.line)+len(d.data)+len(p) > maxEvent {
+	if d.skip || len(d.line)+len(d.data)+len(p) > d.limit {
 		d.skip, d.line, d.data = true, nil, nil
 		if len(p) > 0 {
 			d.line = append(d.line, p[0]) // the line is not empty
