@@ -26,7 +26,7 @@ const (
 )
 
 // errWebPage is a success that did not come from LangSmith but from what stands
-// in front of it: a proxy's login page, a hotel's portal.
+// in front of it: a proxy's login page, a hotel's portal. See foreign.
 var errWebPage = errors.New("exporter: the answer is a web page")
 
 // transport makes single HTTP requests: no retry, no decisions.
@@ -42,7 +42,7 @@ type answer struct {
 	body       []byte // at most answerLimit
 	retryAfter string
 	date       string
-	page       bool // HTML
+	page       bool // not LangSmith's: HTML, or no JSON
 }
 
 func newTransport(cfg *Config) *transport {
@@ -147,11 +147,18 @@ func (t *transport) send(ctx context.Context, method string, req *request, token
 	if err != nil && !resp.IsSuccess() {
 		return nil, fmt.Errorf("exporter: %s: answer: %w", req.path, err)
 	}
-	kind, _, _ := mime.ParseMediaType(resp.Header().Get("Content-Type"))
 	return &answer{
-		status: resp.StatusCode(), body: raw, page: kind == "text/html",
+		status: resp.StatusCode(), body: raw, page: foreign(resp.Header().Get("Content-Type"), raw),
 		retryAfter: resp.Header().Get("Retry-After"), date: resp.Header().Get("Date"),
 	}, nil
+}
+
+// foreign reports whether an answer is somebody else's than LangSmith's, which
+// says a JSON object or nothing. What stands in between labels its pages as it likes.
+func foreign(contentType string, body []byte) bool {
+	kind, _, _ := mime.ParseMediaType(contentType)
+	body = bytes.TrimLeft(body, " \t\r\n")
+	return kind == "text/html" || len(body) > 0 && body[0] != '{'
 }
 
 // refusal describes an answer that is not a success.

@@ -23,6 +23,34 @@ func TestRunsArriveOverARealConnection(t *testing.T) {
 	c.Close()
 }
 
+// A captive portal answers everything with its own page and a 200.
+func TestASuccessThatIsNotLangSmithsIsNotDelivered(t *testing.T) {
+	check := func(delivered bool, contentType, body string) {
+		t.Helper()
+		scripted(t, func(int, call) *reply {
+			return &reply{status: http.StatusOK, header: http.Header{"Content-Type": {contentType}}, body: body}
+		}, func(t *testing.T, _ *langsmith, c *Client) {
+			rest, err := c.Export(t.Context(), posts(0, 2))
+			var later *TemporaryError
+			if delivered != (err == nil && len(rest) == 0) || !delivered && (len(rest) != 2 || !errors.As(err, &later)) {
+				t.Errorf("%s %q: %d left, %v", contentType, body, len(rest), err)
+			}
+		})
+	}
+	const page = "<!doctype html><title>Welcome to the hotel</title>"
+	for _, contentType := range []string{"text/html", "text/html; charset=utf-8", "application/json", "text/plain", "/;", ""} {
+		check(false, contentType, page)
+		check(false, contentType, "\r\n "+page)
+	}
+	check(false, "text/plain", "OK")
+	check(false, "application/json", "null")
+	check(false, "text/html", "")
+	check(true, "", "")
+	check(true, "application/json", " \n")
+	check(true, "application/json", `{"message":"Runs batch ingested"}`)
+	check(true, "", "\n {}")
+}
+
 func TestTheEndpointsPathIsKept(t *testing.T) {
 	var path atomic.Value
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
