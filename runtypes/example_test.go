@@ -107,7 +107,7 @@ func ExampleExtract() {
 // Validate says what the runs of an agent break of the contract.
 func ExampleValidate() {
 	recorder := &runtypes.Recorder{}
-	turn := runtypes.StartTurn(recorder, runtypes.Identity{Integration: "my-agent", Runtime: "My Agent"}, "Hello")
+	turn := runtypes.StartTurn(recorder, runtypes.Identity{ThreadID: "conversation-7"}, "Hello")
 	turn.End("Hi.")
 	runs, err := recorder.Runs()
 	if err != nil {
@@ -116,5 +116,7 @@ func ExampleValidate() {
 	for _, v := range runtypes.Validate(runs) {
 		fmt.Println(v.Kind, v.Key, v.Tier, v.Found)
 	}
-	// Output: root thread_id always missing
+	// Output:
+	// root ls_integration always missing
+	// root ls_agent_runtime always missing
 }

@@ -66,9 +66,7 @@ func (s *setup) root(runID uuid.UUID, who Identity) *Run {
 	if s.parent != nil {
 		who = s.parent.Adopt(who)
 	}
-	if who.TurnID == "" {
-		who.TurnID = runID.String()
-	}
+	who = named(who, runID)
 	var r *Run
 	if s.parent != nil {
 		r = Join(*s.parent, runID, s.now(), who)
@@ -88,6 +86,21 @@ func (s *setup) root(runID uuid.UUID, who Identity) *Run {
 	}
 	r.Tags = append(r.Tags, s.tags...)
 	return r
+}
+
+// named fills in what every run has to say and can be made up: the turn's id, a
+// thread of its own, and one of the agent's two names from the other.
+func named(who Identity, runID uuid.UUID) Identity {
+	fill := func(to *string, from string) {
+		if *to == "" {
+			*to = from
+		}
+	}
+	fill(&who.TurnID, runID.String())
+	fill(&who.ThreadID, who.TurnID)
+	fill(&who.Runtime, who.Integration)
+	fill(&who.Integration, who.Runtime)
+	return who
 }
 
 // merged returns a map of its own that holds both; over wins.

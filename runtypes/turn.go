@@ -21,7 +21,8 @@ type Turn struct{ scope }
 
 // StartTurn starts a turn with the user's prompt: a string, a [Message], a list
 // of them, or any value that encodes to JSON. A nil sink means that tracing is
-// off and gives nil. See [Begin] for a turn that ends with its context, and [RunTurn]
+// off and gives nil. An identity needs no more than Integration or Runtime; without
+// a ThreadID the turn is a thread of its own. See [Begin] for a turn that ends with its context, and [RunTurn]
 // for one that ends by itself.
 func StartTurn(s Sink, id Identity, prompt any, opts ...TurnOption) *Turn {
 	if s == nil {

@@ -94,6 +94,22 @@ func TestATurnBecomesAValidTrace(t *testing.T) {
 	}
 }
 
+func TestAnIdentityNeedsNoMoreThanAName(t *testing.T) {
+	for _, who := range []Identity{{Integration: "my-agent"}, {Runtime: "My Agent"}} {
+		sink := &memory{}
+		turn := StartTurn(sink, who, "x")
+		turn.Tool("bash", "", nil).End("ok")
+		turn.End("y")
+		runs := sink.final(t)
+		for _, v := range Validate(runs) {
+			t.Error(v)
+		}
+		if id := runs[1].Identity; id.ThreadID != turn.ID().String() || id.Runtime != id.Integration {
+			t.Errorf("%+v", id)
+		}
+	}
+}
+
 func TestWhatIsOpenWhenATurnEndsIsClosedAsInterrupted(t *testing.T) {
 	sink := &memory{}
 	turn := StartTurn(sink, identity(), "x", WithClock(clock()))
