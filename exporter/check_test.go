@@ -82,7 +82,7 @@ func TestAHugeOutputIsShortenedAndItsNeighboursAreUnharmed(t *testing.T) {
 	s := newLangsmith(t)
 	c := newTestClient(t, config(s, nil))
 	huge := ended(1)
-	huge.Outputs = json.RawMessage(`{"text":"` + strings.Repeat("all work and no play ", 2<<20) + `"}`)
+	huge.Outputs = json.RawMessage(`{"text":"` + strings.Repeat("all work and no play ", 1<<20) + `"}`)
 	export(t, c, post(pending(0)), post(huge), post(pending(2)))
 	got := s.field(huge.ID.String(), "outputs")
 	if len(s.runs) != 3 || len(got) > DefaultMaxBytes || !strings.Contains(got, "bytes left out]") || c.Stats().Shortened != 1 {
