@@ -19,6 +19,6 @@ func ExampleDetectIdentity() {
 
 	id := gitinfo.DetectIdentity(context.Background(), dir)
 	id.Integration, id.Runtime, id.ThreadID = "my-agent", "My Agent", "conversation-7"
-	fmt.Println(filepath.IsAbs(id.WorkingDirectory), id.Repo.Branch == "")
-	// Output: true true
+	fmt.Println(id.AgentRuntime(), id.Integration, id.ThreadID, filepath.IsAbs(id.WorkingDirectory))
+	// Output: My Agent my-agent conversation-7 true
 }
