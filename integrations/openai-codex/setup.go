@@ -7,13 +7,20 @@ import (
 	"github.com/tracesmith/tracesmith/internal/hookstable"
 )
 
+// tested is the newest Codex that this package was tried with.
+const tested = "0.171.0"
+
 // setup says how hooks are registered: in hooks.json of Codex's folder, which a
 // person reads less often than config.toml and Codex never writes to. Codex trusts a
 // hash of each entry, so an entry stays as it is from version to version.
 func setup() integrations.Setup {
 	return integrations.Setup{
-		Path: hooksPath,
-		Add:  addHooks,
+		Program: "codex",
+		Tested:  tested,
+		Rivals:  rivals(),
+		Trusted: trusted,
+		Path:    hooksPath,
+		Add:     addHooks,
 		Remove: func(settings []byte, ours func(command string) bool) ([]byte, error) {
 			return hookstable.RemoveWhere(settings, func(_, command string) bool { return ours(command) })
 		},
