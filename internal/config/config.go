@@ -55,6 +55,11 @@ type Config struct {
 	Redact      bool
 	Tags        []string
 	Metadata    map[string]string
+	Replicas    []Replica // destinations instead of Endpoint, if there are any
+
+	// Login says that there is no key, but somebody is signed in with LangSmith's
+	// command line: package exporter/profile has the token.
+	Login bool
 
 	// Ignored names settings that had no effect, with the reason: unknown keys,
 	// and what a project's file may not say.
@@ -68,6 +73,7 @@ type Options struct {
 	Env   func(string) string
 	Flags map[string]string // by setting name, as in the files
 	Dir   string            // working directory; empty: no project file is looked for
+	Agent string            // whose names of LangSmith's plugins count; empty: nobody's own
 }
 
 // Setting is one value as a user is shown it.
@@ -87,8 +93,15 @@ func Load(o Options) (Config, error) {
 	if o.Env == nil {
 		o.Env = func(string) string { return "" }
 	}
-	l := loader{cfg: defaults()}
+	l := loader{cfg: defaults(), agent: o.Agent}
+	l.profile(o.Env)
+	for _, path := range pluginFiles(o.Agent, home(o.Env)) {
+		l.pluginFile(path, true)
+	}
 	l.userFile(UserFile(o.Env))
+	for _, path := range projectPluginFiles(o.Agent, o.Dir, home(o.Env)) {
+		l.pluginFile(path, false)
+	}
 	l.projectFile(ProjectFile(o.Dir, home(o.Env)))
 	l.environment(o.Env)
 	for _, key := range slices.Sorted(maps.Keys(o.Flags)) {
@@ -100,9 +113,16 @@ func Load(o Options) (Config, error) {
 // Disabled reports whether the environment alone switches tracing off. It is the
 // first thing that a hook asks, and it reads no file.
 func Disabled(env func(string) string) bool {
-	on, err := parseBool(clean(env("TRACESMITH")))
-	return err == nil && !on
+	if text := clean(env("TRACESMITH")); text != "" {
+		on, err := parseBool(text)
+		return err == nil && !on
+	}
+	text := clean(env("TRACE_TO_LANGSMITH"))
+	return text != "" && pluginSwitch(text) == "false"
 }
+
+// Delivers reports whether there is anywhere beyond this machine for runs to go.
+func (c Config) Delivers() bool { return c.APIKey != "" || c.Login || len(c.Replicas) > 0 }
 
 // Source says where the value of a setting came from.
 func (c Config) Source(key string) string {
@@ -115,7 +135,7 @@ func (c Config) Source(key string) string {
 // Explain lists every setting with its source. The API key is masked.
 func (c Config) Explain() []Setting {
 	var out []Setting
-	for _, f := range fields() {
+	for _, f := range fields("") {
 		out = append(out, Setting{Key: f.key, Value: f.text(&c), Source: c.Source(f.key)})
 	}
 	return out
@@ -148,8 +168,9 @@ func defaults() Config {
 
 // loader applies one layer after the other, the weakest first.
 type loader struct {
-	cfg  Config
-	errs []error
+	cfg   Config
+	errs  []error
+	agent string
 }
 
 // set changes one setting, or notes why it did not.
@@ -163,7 +184,15 @@ func (l *loader) set(key, text, source string) {
 		l.errs = append(l.errs, fmt.Errorf("config: %s: %s: %w", source, key, err))
 		return
 	}
-	l.cfg.sources[key] = source
+	l.cfg.source(key, source)
+}
+
+// source notes where a value came from. Tags and metadata come from several places.
+func (c *Config) source(key, source string) {
+	if before := c.sources[key]; before != "" && before != source && (key == "tags" || key == "metadata") {
+		source = before + ", " + source
+	}
+	c.sources[key] = source
 }
 
 func (l *loader) ignore(key, source, why string) {
@@ -172,14 +201,20 @@ func (l *loader) ignore(key, source, why string) {
 
 // environment applies the variables, for each setting the first that is not blank.
 func (l *loader) environment(env func(string) string) {
-	for _, f := range fields() {
-		for _, name := range f.env {
-			if text := clean(env(name)); text != "" {
-				l.set(f.key, text, name)
-				break
+	for _, f := range fields(l.agent) {
+		for _, v := range f.env {
+			text := clean(env(v.name))
+			if text == "" {
+				continue
 			}
+			if v.read != nil {
+				text = v.read(text)
+			}
+			l.set(f.key, text, v.name)
+			break
 		}
 	}
+	l.unsupported(env)
 }
 
 // clean trims blanks and one pair of quotes: values pasted into a .env file or a

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -20,48 +21,61 @@ const (
 // first, and how it is read and shown.
 type field struct {
 	key  string
-	env  []string
+	env  []variable
 	set  func(*Config, string) error
 	text func(*Config) string
 }
 
-// fields lists the settings in the order a user is shown them.
-func fields() []field {
+// variable is one of the environment.
+type variable struct {
+	name string
+	read func(string) string // into what set takes; nil: as it is
+}
+
+// fields lists the settings in the order a user is shown them, with the variables
+// that count for an agent.
+func fields(agent string) []field {
 	return []field{
-		boolean("enabled", []string{"TRACESMITH"}, func(c *Config) *bool { return &c.Enabled }),
+		boolean("enabled", []variable{{name: "TRACESMITH"}, {"TRACE_TO_LANGSMITH", pluginSwitch}}, func(c *Config) *bool { return &c.Enabled }),
 		{
-			key: "endpoint", env: shared("ENDPOINT"),
+			key: "endpoint", env: shared(agent, "ENDPOINT"),
 			set:  func(c *Config, s string) (err error) { c.Endpoint, err = parseEndpoint(s); return err },
 			text: func(c *Config) string { return c.Endpoint },
 		},
 		{
-			key: "api_key", env: shared("API_KEY"),
-			set:  func(c *Config, s string) error { return setText(&c.APIKey, s) },
-			text: func(c *Config) string { return MaskKey(c.APIKey) },
+			key: "api_key", env: shared(agent, "API_KEY"),
+			set: func(c *Config, s string) error { c.Login = false; return setText(&c.APIKey, s) },
+			text: func(c *Config) string {
+				if c.APIKey == "" && c.Login {
+					return "(signed in with LangSmith's command line)"
+				}
+				return MaskKey(c.APIKey)
+			},
 		},
-		word("workspace_id", shared("WORKSPACE_ID"), func(c *Config) *string { return &c.WorkspaceID }),
-		word("project", shared("PROJECT"), func(c *Config) *string { return &c.Project }),
-		boolean("live", []string{"TRACESMITH_LIVE"}, func(c *Config) *bool { return &c.Live }),
-		choice("upload", "TRACESMITH_UPLOAD", func(c *Config) *Upload { return &c.Upload }, Detached, Inline, Off),
-		choice("content", "TRACESMITH_CONTENT", func(c *Config) *Content { return &c.Content }, Full, Metadata),
-		choice("inputs", "TRACESMITH_INPUTS", func(c *Config) *Inputs { return &c.Inputs }, Turn, Delta, Thread),
-		boolean("store", []string{"TRACESMITH_STORE"}, func(c *Config) *bool { return &c.Store }),
-		boolean("redact", []string{"TRACESMITH_REDACT"}, func(c *Config) *bool { return &c.Redact }),
+		word("workspace_id", append(shared(agent, "WORKSPACE_ID"), variable{name: "LANGSMITH_TENANT_ID"}), func(c *Config) *string { return &c.WorkspaceID }),
+		word("project", shared(agent, "PROJECT"), func(c *Config) *string { return &c.Project }),
+		replicas(agent),
+		boolean("live", []variable{{name: "TRACESMITH_LIVE"}}, func(c *Config) *bool { return &c.Live }),
+		choice("upload", []variable{{name: "TRACESMITH_UPLOAD"}}, func(c *Config) *Upload { return &c.Upload }, Detached, Inline, Off),
+		choice("content", append([]variable{{name: "TRACESMITH_CONTENT"}}, theirs(agent, "DEFAULT_MUTED", pluginMuted)...), func(c *Config) *Content { return &c.Content }, Full, Metadata),
+		choice("inputs", []variable{{name: "TRACESMITH_INPUTS"}}, func(c *Config) *Inputs { return &c.Inputs }, Turn, Delta, Thread),
+		boolean("store", []variable{{name: "TRACESMITH_STORE"}}, func(c *Config) *bool { return &c.Store }),
+		boolean("redact", append([]variable{{name: "TRACESMITH_REDACT"}}, theirs(agent, "REDACT", pluginRedact)...), func(c *Config) *bool { return &c.Redact }),
 		{
-			key: "tags", env: []string{"TRACESMITH_TAGS"},
+			key: "tags", env: []variable{{name: "TRACESMITH_TAGS"}},
 			set:  func(c *Config, s string) error { return c.addTags(strings.Split(s, ",")) },
 			text: func(c *Config) string { return strings.Join(c.Tags, ",") },
 		},
 		{
-			key: "metadata", env: []string{"TRACESMITH_METADATA"},
-			set:  func(c *Config, s string) error { return c.addPairs(strings.Split(s, ",")) },
+			key: "metadata", env: append([]variable{{name: "TRACESMITH_METADATA"}}, theirs(agent, "METADATA", nil)...),
+			set:  (*Config).addMetadata,
 			text: func(c *Config) string { return strings.Join(pairs(c.Metadata), ",") },
 		},
 	}
 }
 
 func fieldOf(key string) (field, bool) {
-	for _, f := range fields() {
+	for _, f := range fields("") {
 		if f.key == key {
 			return f, true
 		}
@@ -69,12 +83,17 @@ func fieldOf(key string) (field, bool) {
 	return field{}, false
 }
 
-// shared lists the variables of a setting that LangSmith's own tools have too.
-func shared(suffix string) []string {
-	return []string{"TRACESMITH_" + suffix, "LANGSMITH_" + suffix, "LANGCHAIN_" + suffix}
+// shared lists the variables of a setting that LangSmith's own tools have too: after
+// ours those of its plugin for the agent, then those of all its tools.
+func shared(agent, suffix string) []variable {
+	list := []variable{{name: "TRACESMITH_" + suffix}}
+	if p, ok := pluginOf(agent); ok {
+		list = append(list, variable{name: p.prefix + suffix})
+	}
+	return append(list, variable{name: "LANGSMITH_" + suffix}, variable{name: "LANGCHAIN_" + suffix})
 }
 
-func boolean(key string, env []string, at func(*Config) *bool) field {
+func boolean(key string, env []variable, at func(*Config) *bool) field {
 	return field{
 		key: key, env: env,
 		set: func(c *Config, s string) error {
@@ -88,7 +107,7 @@ func boolean(key string, env []string, at func(*Config) *bool) field {
 	}
 }
 
-func word(key string, env []string, at func(*Config) *string) field {
+func word(key string, env []variable, at func(*Config) *string) field {
 	return field{
 		key: key, env: env,
 		set:  func(c *Config, s string) error { return setText(at(c), s) },
@@ -96,9 +115,9 @@ func word(key string, env []string, at func(*Config) *string) field {
 	}
 }
 
-func choice[T ~string](key, env string, at func(*Config) *T, options ...T) field {
+func choice[T ~string](key string, env []variable, at func(*Config) *T, options ...T) field {
 	return field{
-		key: key, env: []string{env},
+		key: key, env: env,
 		set: func(c *Config, s string) error {
 			if v := T(strings.ToLower(s)); slices.Contains(options, v) {
 				*at(c) = v
@@ -163,6 +182,39 @@ func (c *Config) addTags(tags []string) error {
 		c.Tags = append(c.Tags, tag)
 	}
 	return nil
+}
+
+// addMetadata takes name=value pairs, or a JSON object as LangSmith's plugins have it.
+func (c *Config) addMetadata(s string) error {
+	if !strings.HasPrefix(s, "{") {
+		return c.addPairs(strings.Split(s, ","))
+	}
+	object, err := decodeJSON([]byte(s))
+	if err != nil {
+		return errors.New("want name=value pairs or a JSON object")
+	}
+	for _, key := range slices.Sorted(maps.Keys(object)) {
+		text, ok := plainText(object[key])
+		if !ok {
+			return errors.New("want plain values")
+		}
+		if err := c.addPair(key, text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// plainText is a value of a file as text; ok is false for lists and tables. Null is
+// nothing.
+func plainText(v any) (text string, ok bool) {
+	switch v := v.(type) {
+	case nil:
+		return "", true
+	case string, bool, int64, float64, json.Number:
+		return strings.TrimSpace(fmt.Sprint(v)), true
+	}
+	return "", false
 }
 
 func (c *Config) addPairs(pairs []string) error {

@@ -12,7 +12,6 @@ import (
 	"runtime"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/pelletier/go-toml/v2"
 )
@@ -121,10 +120,19 @@ func (l *loader) read(path string) func(func(string, any) bool) {
 }
 
 func decodeFile(path string) (map[string]any, error) {
-	f, err := os.Open(path)
+	text, err := readFile(path, maxFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
+	if err != nil {
+		return nil, err
+	}
+	return decode(path, text)
+}
+
+// readFile reads a small file.
+func readFile(path string, limit int) ([]byte, error) {
+	f, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("config: %w", err)
 	}
@@ -132,14 +140,14 @@ func decodeFile(path string) (map[string]any, error) {
 	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("config: %s: not a regular file", path)
 	}
-	text, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	text, err := io.ReadAll(io.LimitReader(f, int64(limit)+1))
 	if err != nil {
 		return nil, fmt.Errorf("config: %w", err)
 	}
-	if len(text) > maxFile {
-		return nil, fmt.Errorf("config: %s: larger than %d bytes", path, maxFile)
+	if len(text) > limit {
+		return nil, fmt.Errorf("config: %s: larger than %d bytes", path, limit)
 	}
-	return decode(path, text)
+	return text, nil
 }
 
 // decode parses TOML. Errors give the position but none of the text: a line that
@@ -184,6 +192,14 @@ func (l *loader) value(key string, value any, path string) {
 }
 
 func (l *loader) list(key string, list []any, path string) error {
+	if key == "replicas" {
+		found, err := replicasFrom(list)
+		if err == nil {
+			l.cfg.Replicas = found
+			l.cfg.source(key, path)
+		}
+		return err
+	}
 	if key != "tags" {
 		return errors.New("unexpected list")
 	}
@@ -195,7 +211,7 @@ func (l *loader) list(key string, list []any, path string) error {
 		}
 		tags = append(tags, tag)
 	}
-	l.cfg.sources[key] = path
+	l.cfg.source(key, path)
 	return l.cfg.addTags(tags)
 }
 
@@ -208,15 +224,14 @@ func (l *loader) table(key string, table map[string]any, path string) error {
 		return errors.New("unexpected table")
 	}
 	for _, name := range slices.Sorted(maps.Keys(table)) {
-		switch v := table[name].(type) {
-		case string, bool, int64, float64:
-			if err := l.cfg.addPair(name, strings.TrimSpace(fmt.Sprint(v))); err != nil {
-				return err
-			}
-		default:
+		text, ok := plainText(table[name])
+		if !ok {
 			return errors.New("want plain values")
 		}
+		if err := l.cfg.addPair(name, text); err != nil {
+			return err
+		}
 	}
-	l.cfg.sources[key] = path
+	l.cfg.source(key, path)
 	return nil
 }

@@ -1,0 +1,105 @@
+package config
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// maxReplicas bounds the destinations.
+const maxReplicas = 16
+
+// Replica is one of several destinations.
+type Replica struct {
+	Endpoint, APIKey, WorkspaceID string // empty: that of the settings
+	Project                       string // empty: the run's own
+	Updates                       map[string]any
+}
+
+// replicas is the setting of the destinations: a list in files, JSON in variables.
+func replicas(agent string) field {
+	env := append([]variable{{name: "TRACESMITH_RUNS_ENDPOINTS"}}, theirs(agent, "RUNS_ENDPOINTS", nil)...)
+	return field{
+		key: "replicas", env: env,
+		set: func(c *Config, s string) error {
+			found, err := parseReplicas(s)
+			if err == nil {
+				c.Replicas = found
+			}
+			return err
+		},
+		text: func(c *Config) string {
+			var list []string
+			for _, r := range c.Replicas {
+				list = append(list, strings.Join(slices.DeleteFunc([]string{r.Endpoint, MaskKey(r.APIKey), r.Project}, func(s string) bool { return s == "" }), " "))
+			}
+			return strings.Join(list, ", ")
+		},
+	}
+}
+
+// parseReplicas reads an array of objects, or an object of keys by endpoint.
+func parseReplicas(text string) ([]Replica, error) {
+	if strings.HasPrefix(text, "{") {
+		doc, err := decodeJSON([]byte(text))
+		if err != nil {
+			return nil, err
+		}
+		var list []any
+		for _, url := range slices.Sorted(maps.Keys(doc)) {
+			list = append(list, map[string]any{"api_url": url, "api_key": doc[url]})
+		}
+		return replicasFrom(list)
+	}
+	var list []any
+	if json.Unmarshal([]byte(text), &list) != nil { // its error may quote a key
+		return nil, errors.New("want a JSON array of objects with api_url, api_key and project")
+	}
+	return replicasFrom(list)
+}
+
+// replicasFrom reads a list of tables, with the names that LangSmith's tools use.
+func replicasFrom(list []any) ([]Replica, error) {
+	if len(list) > maxReplicas {
+		return nil, fmt.Errorf("more than %d destinations", maxReplicas)
+	}
+	var found []Replica
+	for _, each := range list {
+		table, ok := each.(map[string]any)
+		if !ok {
+			return nil, errors.New("want a list of tables")
+		}
+		r, err := replicaFrom(table)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, r)
+	}
+	return found, nil
+}
+
+func replicaFrom(table map[string]any) (r Replica, err error) {
+	first := func(names ...string) string {
+		for _, name := range names {
+			if text := asText(table[name]); text != "" {
+				return text
+			}
+		}
+		return ""
+	}
+	if url := first("endpoint", "api_url", "apiUrl"); url != "" {
+		if r.Endpoint, err = parseEndpoint(url); err != nil {
+			return r, err
+		}
+	}
+	err = errors.Join(
+		setText(&r.APIKey, first("api_key", "apiKey")),
+		setText(&r.WorkspaceID, first("workspace_id", "tenant_id", "tenantId")),
+		setText(&r.Project, first("project", "project_name", "projectName")),
+	)
+	r.Updates, _ = table["updates"].(map[string]any)
+	return r, err
+}
