@@ -43,13 +43,15 @@ const (
 	maxLimit     = 1000
 )
 
+// turns bounds the tokens of each run: what a row of an earlier version holds may
+// overflow the sum.
 const turns = `
 SELECT top.trace_id, top.thread_id, top.turn_number, top.kind, top.name, top.started, top.ended,
 	top.error, top.interrupted, top.integration, top.repo, top.branch,
 	(SELECT count(*) FROM runs r WHERE r.trace_id = top.trace_id),
 	(SELECT count(*) FROM runs r WHERE r.trace_id = top.trace_id AND r.error <> ''),
-	(SELECT sum(tokens_in) FROM runs r WHERE r.trace_id = top.trace_id),
-	(SELECT sum(tokens_out) FROM runs r WHERE r.trace_id = top.trace_id)
+	(SELECT sum(min(max(tokens_in, 0), ?)) FROM runs r WHERE r.trace_id = top.trace_id),
+	(SELECT sum(min(max(tokens_out, 0), ?)) FROM runs r WHERE r.trace_id = top.trace_id)
 FROM traces t JOIN runs top ON top.id = t.top
 WHERE (? = '' OR top.thread_id = ?) AND (NOT ? OR top.error <> '') AND (? = 0 OR t.started < ?)
 ORDER BY t.started DESC, t.id DESC LIMIT ?`
@@ -64,7 +66,7 @@ func (s *Store) Turns(ctx context.Context, f Filter) ([]Turn, error) {
 			&t.Runs, &t.FailedRuns, &t.TokensIn, &t.TokensOut)
 		t.Start, t.End = fromMicros(start), fromMicros(end)
 		return t, err
-	}, turns, f.Thread, f.Thread, f.Failed, before, before, limit(f.Limit))
+	}, turns, maxTokens, maxTokens, f.Thread, f.Thread, f.Failed, before, before, limit(f.Limit))
 	if err != nil {
 		return nil, fmt.Errorf("store: turns: %w", err)
 	}

@@ -1,7 +1,9 @@
 package store_test
 
 import (
+	"database/sql"
 	"errors"
+	"math"
 	"testing"
 	"time"
 
@@ -109,4 +111,33 @@ func TestATraceWithoutItsRootIsShownByItsFirstRun(t *testing.T) {
 		}
 		export(t, s, post(root))
 	}
+}
+
+func TestTokensBeyondAllMeasureDoNotHideTurns(t *testing.T) {
+	s := open(t, store.Config{})
+	root, llm, _ := turn("th", 1, noon)
+	other := runtypes.LLM(root, runID(noon, "other"), noon.Add(time.Second), runtypes.Model{Name: "m"})
+	llm.Usage = &runtypes.Usage{Input: math.MaxInt64, Output: 7}
+	other.Usage = &runtypes.Usage{Input: math.MaxInt64, Output: 7}
+	export(t, s, post(root, llm, other))
+	check := func() {
+		t.Helper()
+		turns, err := s.Turns(t.Context(), store.Filter{})
+		if err != nil || len(turns) != 1 || turns[0].TokensIn <= 0 || turns[0].TokensOut != 14 {
+			t.Errorf("%+v %v", turns, err)
+		}
+	}
+	check()
+	// Rows of an earlier version hold them as they came.
+	db, err := sql.Open("sqlite", s.Path())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.ExecContext(t.Context(), "UPDATE runs SET tokens_in = ? WHERE kind = 'llm'", math.MaxInt64); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	check()
 }

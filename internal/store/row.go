@@ -36,7 +36,7 @@ func (r row) values() (values []any, size int64, err error) {
 		w.ID, w.TraceID, w.ParentRunID, w.DottedOrder, meta.text("thread_id"), meta.number("turn_number"),
 		string(w.Kind()), w.Name, r.started(), micros(end),
 		w.Error, meta.m["ls_is_error_interrupt"] == true, meta.text("ls_model_name"),
-		metadata{usage}.number("input_tokens"), metadata{usage}.number("output_tokens"),
+		metadata{usage}.tokens("input_tokens"), metadata{usage}.tokens("output_tokens"),
 		meta.text("ls_integration"), meta.text("git_repo_url"), meta.text("git_branch"),
 		r.posted, r.patched, size, string(text),
 	}, size, nil
@@ -92,6 +92,15 @@ func (m metadata) number(key string) int64 {
 		return 0
 	}
 	return i
+}
+
+// maxTokens is more than any model call takes, and little enough that the sum over a
+// trace stays a number that SQLite holds.
+const maxTokens = 1 << 40
+
+// tokens reads a count. What cannot be one is cut to what can.
+func (m metadata) tokens(key string) int64 {
+	return min(max(m.number(key), 0), maxTokens)
 }
 
 func micros(t time.Time) int64 {

@@ -122,6 +122,9 @@ func (n *node) title(kind runtypes.Kind) string {
 	return name
 }
 
+// maxTokens bounds what one run is believed, so that no sum overflows.
+const maxTokens = 1 << 40
+
 // tokens sums the usage of the run and of what is below it. Only model calls
 // carry any, so nothing counts twice.
 func (n *node) tokens() (in, out int64) {
@@ -132,7 +135,7 @@ func (n *node) tokens() (in, out int64) {
 		if err != nil {
 			return 0
 		}
-		return count
+		return min(max(count, 0), maxTokens)
 	}
 	in, out = read("input_tokens"), read("output_tokens")
 	for _, child := range n.children {

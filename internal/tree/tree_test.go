@@ -2,6 +2,7 @@ package tree
 
 import (
 	"bytes"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -98,5 +99,28 @@ func TestRunsWithoutTheirParentStandAlone(t *testing.T) {
 	b.Reset()
 	if err := Render(&b, nil, Options{}); err != nil || b.Len() != 0 {
 		t.Errorf("%q %v", b.String(), err)
+	}
+}
+
+func TestTokensBeyondAllMeasureDoNotOverflowTheirSum(t *testing.T) {
+	start := time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
+	root := runtypes.Root(idgen.Run(start, "root"), start, runtypes.Identity{Integration: "x", ThreadID: "th"})
+	runs := []runtypes.Op{{Verb: runtypes.Post, Run: root}}
+	for _, name := range []string{"a", "b"} {
+		llm := runtypes.LLM(root, idgen.Run(start, name), start, runtypes.Model{Name: "m"})
+		llm.Usage = &runtypes.Usage{Input: math.MaxInt64, Output: 1}
+		runs = append(runs, runtypes.Op{Verb: runtypes.Post, Run: llm})
+	}
+	var wires []runtypes.Wire
+	for _, op := range runs {
+		w, err := runtypes.Encode(op)
+		if err != nil {
+			t.Fatal(err)
+		}
+		wires = append(wires, w)
+	}
+	var out bytes.Buffer
+	if err := Render(&out, wires, Options{}); err != nil || !strings.Contains(out.String(), "2199023.3M in, 2 out") {
+		t.Errorf("%v: printed %s", err, out.String())
 	}
 }
