@@ -108,6 +108,7 @@ func (h *hook) capture() *loss {
 	if l != nil {
 		return l
 	}
+	entry.Policy = policy(settings, err)
 	state, err := h.state()
 	if err != nil {
 		return &loss{reason: reasonState, err: err}
@@ -165,6 +166,19 @@ func (h *hook) entry(p integrations.Payload, route integrations.Route) (journal.
 		Proc:    journal.Proc{PID: route.PID, Start: start, Boot: boot},
 		Data:    data,
 	}, nil
+}
+
+// policy writes down what the settings said: the drainer may run under others. Where
+// they could not be read no content may leave: they may have said so.
+func policy(settings config.Config, unreadable error) journal.Policy {
+	if unreadable != nil {
+		return journal.Policy{Content: string(config.Metadata)}
+	}
+	p := journal.Policy{To: settings.Destination(), Key: settings.KeyHash(), Plain: !settings.Redact}
+	if settings.Content != config.Full {
+		p.Content = string(settings.Content)
+	}
+	return p
 }
 
 // state opens the state directory.

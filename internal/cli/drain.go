@@ -63,15 +63,20 @@ func (a *app) drain(ctx context.Context, flags drainFlags) (err error) {
 	if err != nil {
 		return err
 	}
-	settings, err := a.settings("")
-	if err != nil && !flags.linger {
-		return err
+	settings, unreadable := a.settings("")
+	if unreadable != nil && !flags.linger {
+		return unreadable
 	}
 	log, file, err := state.Log()
 	if err != nil {
 		return err
 	}
 	defer file.Close()
+	if unreadable != nil {
+		// Defaults must not stand in for what the user meant: nothing leaves.
+		log.Error("settings", "error", unreadable.Error())
+		settings.APIKey = ""
+	}
 	destinations, end, err := a.destinations(ctx, state, settings, flags, log)
 	if err != nil {
 		return err
@@ -91,7 +96,7 @@ func (a *app) drain(ctx context.Context, flags drainFlags) (err error) {
 }
 
 func (a *app) drainConfig(state *journal.State, settings config.Config, destinations []drain.Destination, flags drainFlags, log *slog.Logger) drain.Config {
-	cfg := drain.Config{
+	return drain.Config{
 		State:        state,
 		Destinations: destinations,
 		Agents: func(name string) *integrations.Agent {
@@ -100,6 +105,7 @@ func (a *app) drainConfig(state *journal.State, settings config.Config, destinat
 		},
 		Shape:   newShaper(a.settings).shape,
 		Redact:  redact.Run,
+		Plain:   !settings.Redact,
 		Remote:  remote,
 		Reducer: integrations.Options{Inputs: integrations.Inputs(settings.Inputs)},
 		Settled: !settings.Live,
@@ -107,10 +113,6 @@ func (a *app) drainConfig(state *journal.State, settings config.Config, destinat
 		Log:     log,
 		Now:     a.now,
 	}
-	if !settings.Redact {
-		cfg.Redact = exporter.NoRedaction
-	}
-	return cfg
 }
 
 // remote looks up a repository's remote; what cannot be known is absent.
@@ -144,7 +146,7 @@ func (a *app) destinations(ctx context.Context, state *journal.State, settings c
 	if settings.APIKey == "" || settings.Upload == config.Off && flags.linger {
 		return list, end, nil
 	}
-	id := drain.Fingerprint("langsmith", settings.Endpoint, settings.WorkspaceID, settings.Project)
+	id := settings.Destination()
 	client, err := exporter.NewClient(exporter.Config{
 		Endpoint: settings.Endpoint, APIKey: settings.APIKey, WorkspaceID: settings.WorkspaceID,
 		Project: settings.Project, MaxElapsed: exportLimit, Logger: log,
@@ -155,6 +157,6 @@ func (a *app) destinations(ctx context.Context, state *journal.State, settings c
 		return nil, nil, errors.Join(fmt.Errorf("LangSmith: %w", err), end())
 	}
 	closers = append(closers, client.Close)
-	list = append(list, drain.Destination{ID: id, Name: settings.Endpoint, Export: client.Export})
+	list = append(list, drain.Destination{ID: id, Name: settings.Endpoint, Key: settings.KeyHash(), Export: client.Export})
 	return list, end, nil
 }

@@ -54,7 +54,7 @@ func (d *Drainer) orphaned(s *journal.Session) bool {
 		return true
 	}
 	for _, dest := range d.destinations {
-		if !d.serves(dest, nothing) {
+		if !d.serves(s, dest, nothing) {
 			continue
 		}
 		cp, err := s.Checkpoint(dest.ID)

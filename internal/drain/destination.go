@@ -2,10 +2,7 @@ package drain
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"time"
 
@@ -16,23 +13,15 @@ import (
 
 // Destination is a place that runs go to.
 type Destination struct {
-	ID   string // names its files: see Fingerprint
+	ID   string // names its files
 	Name string // shown to the user
 	// Export delivers ops in order. rest are those that may be tried again;
 	// what it drops for good it reports elsewhere: see Letters.
 	Export func(ctx context.Context, ops []runtypes.Op) (rest []runtypes.Op, err error)
+	// Key tells keys for the same destination apart: see config.KeyHash.
+	Key string
 	// Past takes turns that began before the destination was first seen.
 	Past bool
-}
-
-// Fingerprint derives an id from what makes a destination another one, such as
-// its endpoint, workspace and project. A new key for the same place is not.
-func Fingerprint(kind string, parts ...string) string {
-	h := sha256.New()
-	for _, part := range parts {
-		fmt.Fprintf(h, "%d:%s", len(part), part)
-	}
-	return kind + "-" + hex.EncodeToString(h.Sum(nil)[:8])
 }
 
 // Bounds of leaving a failing destination alone.
@@ -90,6 +79,7 @@ func (d *Drainer) failed(dest Destination, cause error) {
 	d.record(dest, func(r *journal.Destination) {
 		r.Failures++
 		r.Error = cause.Error()
+		refuse(r, dest, cause)
 		r.NotBefore = d.now().Add(rest(r.Failures, cause)).UTC()
 	})
 	d.log.Warn("not delivered", "destination", dest.ID, "error", cause.Error())

@@ -28,6 +28,8 @@ type Config struct {
 	// Redact takes the secrets out of a run; an error drops the run. There is
 	// no default: nothing leaves unredacted.
 	Redact func(*runtypes.Run) error
+	// Plain leaves redaction out for turns whose hooks were told so too.
+	Plain bool
 	// Remote looks up the remote of the repository that holds a directory,
 	// without credentials; empty if there is none.
 	Remote func(ctx context.Context, dir string) string
@@ -108,8 +110,6 @@ func fill[T comparable](field *T, value T) {
 		*field = value
 	}
 }
-
-func (d *Drainer) redact(run *runtypes.Run) error { return d.cfg.Redact(run) }
 
 func (d *Drainer) remote(ctx context.Context, dir string) string {
 	if d.cfg.Remote == nil {

@@ -69,7 +69,7 @@ func (f *fold) load() error {
 		cp.Positions = journal.Positions{}
 	}
 	f.cp, f.reducer = cp, reducer
-	f.out = writes{d: f.d, since: f.d.since[f.dest.ID], cp: &f.cp, lost: map[string]int{}}
+	f.out = writes{d: f.d, dest: f.dest, since: f.d.since[f.dest.ID], cp: &f.cp, lost: map[string]int{}}
 	f.pending, f.bytes, f.entries, f.whole = nil, 0, 0, nil
 	return nil
 }
@@ -159,6 +159,7 @@ func (f *fold) journal(ctx context.Context, look *files, to journal.Positions) (
 func (f *fold) entry(ctx context.Context, look *files, e journal.Entry) {
 	f.cp.Session = e.Session
 	f.cp.CWD = e.CWD
+	f.cp.Policy = e.Policy
 	if e.At.After(f.cp.Last) {
 		f.cp.Last = e.At
 	}

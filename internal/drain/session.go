@@ -88,15 +88,15 @@ func (p *problems) all() error {
 
 // serves reports whether a destination can be served in this session now. One
 // that could not be served in another session is not tried again.
-func (d *Drainer) serves(dest Destination, stuck *problems) bool {
-	return !stuck.has(dest.ID) && !d.down.has(dest.ID) && (d.cfg.Insist || !d.resting(dest))
+func (d *Drainer) serves(s *journal.Session, dest Destination, stuck *problems) bool {
+	return !stuck.has(dest.ID) && !d.down.has(dest.ID) && (d.cfg.Insist || !d.resting(dest)) && !d.foreign(s, dest)
 }
 
 // behind reports whether the session's journal holds more for a destination that
 // can be served.
 func (d *Drainer) behind(s *journal.Session, stuck *problems) bool {
 	for _, dest := range d.destinations {
-		if !d.serves(dest, stuck) {
+		if !d.serves(s, dest, stuck) {
 			continue
 		}
 		cp, err := s.Checkpoint(dest.ID)
@@ -116,7 +116,7 @@ func (d *Drainer) round(ctx context.Context, s *journal.Session, agent *integrat
 	var served []Destination
 	crowd := &crowd{busy: map[string]bool{}}
 	for _, dest := range d.destinations {
-		if d.serves(dest, stuck) {
+		if d.serves(s, dest, stuck) {
 			served = append(served, dest)
 			crowd.busy[dest.ID] = true
 		}

@@ -25,6 +25,7 @@ const (
 // writes turns what a reducer says into what a destination gets.
 type writes struct {
 	d     *Drainer
+	dest  Destination
 	since time.Time
 	cp    *journal.Checkpoint // of which it keeps Skipped, Remotes and Held
 	lost  map[string]int      // by reason, to be counted with the next commit
@@ -35,7 +36,7 @@ type writes struct {
 func (w *writes) take(ctx context.Context, at time.Time, ops []runtypes.Op) []runtypes.Op {
 	kept := ops[:0:0]
 	for _, op := range ops {
-		if op.Run == nil || w.before(at, op) {
+		if op.Run == nil || w.skips(at, op) {
 			continue
 		}
 		run := *op.Run // the reducer may have kept it
@@ -44,7 +45,10 @@ func (w *writes) take(ctx context.Context, at time.Time, ops []runtypes.Op) []ru
 		if w.d.cfg.Shape != nil {
 			w.d.cfg.Shape(op.Run)
 		}
-		if err := w.d.redact(op.Run); err != nil {
+		if w.strips(op) {
+			runtypes.StripContent(op.Run)
+		}
+		if err := w.redact(op.Run); err != nil {
 			w.lost[journal.DropRedaction]++
 			w.d.log.Error("redaction", "run", op.Run.ID.String(), "error", fmt.Sprintf("%T", err))
 			continue
@@ -56,20 +60,45 @@ func (w *writes) take(ctx context.Context, at time.Time, ops []runtypes.Op) []ru
 	return kept
 }
 
-// before reports whether an op belongs to a trace that began before the
-// destination was configured. The clock is that of the hooks: the times in a
-// transcript may be of another day.
-func (w *writes) before(at time.Time, op runtypes.Op) bool {
+// skips reports whether an op belongs to a trace that is not for this destination:
+// its hooks wanted it elsewhere, or it began before the destination was configured.
+// The clock is that of the hooks: the times in a transcript may be of another day.
+func (w *writes) skips(at time.Time, op runtypes.Op) bool {
 	trace := op.Run.TraceID
 	if slices.Contains(w.cp.Skipped, trace) {
 		return true
 	}
-	root := op.Verb == runtypes.Post && op.Run.ParentID == uuid.Nil
-	if !root || !at.Before(w.since) {
+	if op.Verb != runtypes.Post || op.Run.ParentID != uuid.Nil || w.dest.Past {
+		return false
+	}
+	if to := w.cp.Policy.To; to == w.dest.ID || to == "" && !at.Before(w.since) {
 		return false
 	}
 	w.cp.Skipped = newest(append(w.cp.Skipped, trace), maxSkipped)
 	return true
+}
+
+// strips reports whether an op's content may not leave: a hook of its turn ran while
+// the user's settings said so.
+func (w *writes) strips(op runtypes.Op) bool {
+	trace := op.Run.TraceID
+	if slices.Contains(w.cp.Stripped, trace) {
+		return true
+	}
+	if w.cp.Policy.Content == "" {
+		return false
+	}
+	w.cp.Stripped = newest(append(w.cp.Stripped, trace), maxSkipped)
+	return true
+}
+
+// redact takes the secrets out of a run. It is left out only where both the hook and
+// the drainer were told to.
+func (w *writes) redact(run *runtypes.Run) error {
+	if w.d.cfg.Plain && w.cp.Policy.Plain {
+		return nil
+	}
+	return w.d.cfg.Redact(run)
 }
 
 // enrich adds the repository's remote, which the hook had no time to look up. It

@@ -37,9 +37,11 @@ type Checkpoint struct {
 	Proc      Proc            `json:"proc,omitzero"`     // the agent's process
 	Dead      bool            `json:"dead,omitempty"`    // the reducer has been told that Proc is gone
 
-	Skipped []uuid.UUID       `json:"skipped,omitempty"` // traces begun before the destination was configured
-	Remotes []Remote          `json:"remotes,omitempty"` // the repositories of the newest traces
-	Held    []json.RawMessage `json:"held,omitempty"`    // posts that wait for their run's end
+	Policy   Policy            `json:"policy,omitzero"`    // of the newest entry
+	Skipped  []uuid.UUID       `json:"skipped,omitempty"`  // traces that are not for the destination
+	Stripped []uuid.UUID       `json:"stripped,omitempty"` // traces whose content may not leave
+	Remotes  []Remote          `json:"remotes,omitempty"`  // the repositories of the newest traces
+	Held     []json.RawMessage `json:"held,omitempty"`     // posts that wait for their run's end
 }
 
 // Status repeats integrations.Status, so that it can be read without a reducer.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"reflect"
 	"strings"
 	"time"
 
@@ -22,6 +23,7 @@ type Destination struct {
 	Failures  int       `json:"failures,omitempty"`    // in a row
 	Error     string    `json:"error,omitempty"`       // the last one, without content
 	Delivered time.Time `json:"delivered_at,omitzero"` // the last success
+	Refused   []string  `json:"refused,omitempty"`     // hashes of keys that were not accepted
 }
 
 // Destination returns the shared record of a destination by the id that names
@@ -61,7 +63,7 @@ func (s *State) UpdateDestination(id string, change func(*Destination)) (Destina
 	}
 	before := d
 	change(&d)
-	if d == before {
+	if reflect.DeepEqual(d, before) {
 		return d, nil
 	}
 	raw, err := json.Marshal(d)

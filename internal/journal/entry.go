@@ -16,6 +16,7 @@ type Entry struct {
 	CWD     string            `json:"cwd,omitempty"`
 	Head    integrations.Head `json:"head,omitzero"`
 	Proc    Proc              `json:"proc,omitzero"`
+	Policy  Policy            `json:"policy,omitzero"`
 	Data    json.RawMessage   `json:"data,omitempty"` // what the agent's Project kept
 }
 
