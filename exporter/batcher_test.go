@@ -353,3 +353,27 @@ func TestATurnArrivesThroughABatcher(t *testing.T) {
 		}
 	})
 }
+
+func TestSubmitAllocatesLittle(t *testing.T) {
+	hung := roundTrip(func(r *http.Request) (*http.Response, error) {
+		<-r.Context().Done()
+		return nil, r.Context().Err()
+	})
+	b, err := New(config(hung, nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ops, n := make([]runtypes.Op, 200), 0
+	for i := range ops {
+		ops[i] = post(payload(i))
+	}
+	if got := testing.AllocsPerRun(len(ops)-1, func() {
+		submit(t, b, ops[n])
+		n++
+	}); got > 3 {
+		t.Errorf("%v allocations", got)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	b.Shutdown(ctx)
+}

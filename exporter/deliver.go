@@ -53,6 +53,7 @@ func (c *Client) adapt(req *request, err error) bool {
 	switch {
 	case refused.Status == http.StatusNotFound && req.path == pathMultipart:
 		c.server.refuseMultipart(true)
+		c.cfg.Logger.Info("no multipart endpoint: using the older one")
 		return true
 	case refused.Status == http.StatusNotFound && req.path == pathBatch:
 		// Neither is there: the endpoint is wrong or its server is being replaced,
@@ -61,6 +62,7 @@ func (c *Client) adapt(req *request, err error) bool {
 		return false
 	case refused.Status == http.StatusUnsupportedMediaType && req.coding != codingNone:
 		c.server.refuseCoding(req.coding)
+		c.cfg.Logger.Info("compression refused", "coding", req.coding)
 		return true
 	}
 	return false

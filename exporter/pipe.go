@@ -170,7 +170,10 @@ func (p *pipe) await() bool {
 		case <-rest:
 			rest = nil
 		case <-interval:
-			return true
+			if p.spool.rest() == 0 {
+				return true
+			}
+			interval = nil // it starts again after the rest
 		}
 	}
 }

@@ -51,7 +51,9 @@ func (r *reservoir) put(op runtypes.Op) (kept bool, err error) {
 		return false, why
 	}
 	if err := r.spool.Put(appendEntry(nil, &it.wire, op.Run.TraceID)); err != nil {
-		c.stats.unspooled(err)
+		if c.stats.unspooled(err, c.now()) {
+			c.cfg.Logger.Warn("runs are kept in memory alone", "error", err)
+		}
 		return false, nil
 	}
 	r.pipe.queue.notify()
@@ -138,7 +140,9 @@ func (r *reservoir) fail(err error) {
 	case errors.As(err, &refused):
 		rest = refusedRest
 	}
-	r.pace.slow(r.pipe.client.now().Add(rest))
+	c := r.pipe.client
+	c.cfg.Logger.Warn("delivery rests", "for", rest, "error", err)
+	r.pace.slow(c.now().Add(rest))
 	shut := r.pipe.queue.shut()
 	r.mu.Lock()
 	r.failed = err

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -92,11 +93,13 @@ func TestAnOutageOfAnyLengthLosesNothingThatIsSpooled(t *testing.T) {
 		s.script(always(status(503)))
 		submit(t, b, turn(1, 5)...)
 		time.Sleep(time.Hour)
+		synctest.Wait()
 		if b.Stats().Retried == 0 || len(s.runs) != 0 {
 			t.Errorf("%+v", b.Stats())
 		}
 		s.script(nil)
 		time.Sleep(longestPause + refusedRest)
+		synctest.Wait()
 		if len(s.runs) != 6 || m.left(t) != 0 || len(d.ops) != 0 {
 			t.Errorf("%d runs, %d left in the spool, %d dropped", len(s.runs), m.left(t), len(d.ops))
 		}
@@ -112,11 +115,13 @@ func TestARefusedKeyLosesNothingThatIsSpooled(t *testing.T) {
 			t.Errorf("flush: %v", err)
 		}
 		time.Sleep(10 * refusedRest)
+		synctest.Wait()
 		if n := len(s.calls); n < 5 || n > 15 {
 			t.Errorf("%d requests in ten minutes", n)
 		}
 		s.script(nil)
 		time.Sleep(2 * refusedRest)
+		synctest.Wait()
 		if len(s.runs) != 5 || len(d.ops) != 0 {
 			t.Errorf("%d runs, %d dropped", len(s.runs), len(d.ops))
 		}
@@ -139,6 +144,7 @@ func TestWithASpoolMemoryIsBoundedAndNothingIsRefused(t *testing.T) {
 		}
 		s.script(nil)
 		time.Sleep(2 * time.Minute) // for the request that hangs
+		synctest.Wait()
 		if err := b.Flush(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -251,12 +257,14 @@ func TestWhatAConflictSettlesIsDoneEvenIfTheRestFails(t *testing.T) {
 		})
 		submit(t, b, post(pending(1)), patch(ended(1)))
 		time.Sleep(2 * time.Minute)
+		synctest.Wait()
 		if m.left(t) != 1 || m.done[0] != 1 {
 			t.Errorf("done: %v", m.done)
 		}
 		s.script(nil)
 		if err := b.Flush(t.Context()); err != nil {
 			time.Sleep(refusedRest)
+			synctest.Wait()
 		}
 		if m.left(t) != 0 || s.field(ended(1).ID.String(), "outputs") != `{"done":1}` {
 			t.Errorf("done: %v", m.done)

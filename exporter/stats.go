@@ -55,6 +55,8 @@ type counters struct {
 	mu     sync.Mutex
 	s      Stats
 	warned map[Reason]time.Time
+
+	unspooledAt time.Time // last warned of
 }
 
 func (c *counters) snapshot() Stats {
@@ -109,11 +111,16 @@ func (c *counters) leftOut() {
 	c.s.Sampled++
 }
 
-func (c *counters) unspooled(err error) {
+// unspooled reports whether it is time to warn of that.
+func (c *counters) unspooled(err error, now time.Time) (warn bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.s.Unspooled++
 	c.s.LastError = err.Error()
+	if warn = c.s.Unspooled == 1 || now.Sub(c.unspooledAt) >= quietTime; warn {
+		c.unspooledAt = now
+	}
+	return warn
 }
 
 func (c *counters) requested(req *request) {
