@@ -6,15 +6,17 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"unicode/utf8"
 
 	"github.com/tracesmith/tracesmith/runtypes"
 )
 
-// Run replaces secrets in every field of a run that may hold one: inputs, outputs,
-// error, names, tags, events, metadata, the model's parameters, the remote and the
-// folder. Ids stay. Maps and slices that have to change are copied first, for other
-// runs may share them. After an error the run must not be sent: it may be half
-// done.
+// Run replaces secrets in every text of a run: what it says of itself and of its
+// work, the keys and values of its maps, its files where they are text. The ids
+// that hold a thread together stay, even if somebody made them of a secret: those of
+// runs, thread and turn, and the commit's. Maps and slices that have to change are
+// copied first, for other runs may share them. After an error the run must not be
+// sent: it may be half done.
 func Run(r *runtypes.Run) (err error) {
 	var none struct{}
 	defer recoverInto(&none, &err)
@@ -25,19 +27,13 @@ func Run(r *runtypes.Run) (err error) {
 		}
 		*raw = clean
 	}
-	for _, s := range []*string{
-		&r.Name, &r.Error, &r.Model.Name, &r.Tool.Name, &r.Tool.Skill, &r.Subagent.Type,
-		&r.Identity.Repo.URL, &r.Identity.Repo.Branch, &r.Identity.WorkingDirectory,
-		&r.Identity.UserID, &r.Identity.Attribution, &r.Identity.SandboxType, &r.Project,
-	} {
+	for _, s := range texts(r) {
 		*s = Text(*s)
 	}
-	for i, tag := range r.Tags {
-		if clean := Text(tag); clean != tag {
-			r.Tags = slices.Clone(r.Tags)
-			r.Tags[i] = clean
-		}
-	}
+	r.AgentType = runtypes.AgentType(Text(string(r.AgentType)))
+	r.Tags = each(r.Tags, text)
+	r.Attachments = each(r.Attachments, file)
+	r.Usage = usage(r.Usage)
 	if r.Metadata, err = object(r.Metadata); err != nil {
 		return err
 	}
@@ -45,6 +41,73 @@ func Run(r *runtypes.Run) (err error) {
 		return err
 	}
 	return events(r)
+}
+
+// texts are the run's fields of plain text. A test fills every field there is and
+// says which one is missing here.
+func texts(r *runtypes.Run) []*string {
+	who := &r.Identity
+	return []*string{
+		&r.Name, &r.Error, &r.Project, &r.Model.Name, &r.Model.Provider, &r.Tool.Name, &r.Tool.Skill,
+		&r.Subagent.ID, &r.Subagent.Type,
+		&who.Integration, &who.Runtime, &who.RuntimeVersion, &who.Repo.URL, &who.Repo.Branch, &who.WorkingDirectory,
+		&who.ApprovalPolicy, &who.SandboxType, &who.UserID, &who.Attribution,
+	}
+}
+
+// text cleans a text and reports whether it changed.
+func text(s *string) bool {
+	was := *s
+	*s = Text(was)
+	return *s != was
+}
+
+// each returns all with every one cleaned, in a copy if that changes any.
+func each[T any](all []T, clean func(*T) bool) []T {
+	out, changed := slices.Clone(all), false
+	for i := range out {
+		changed = clean(&out[i]) || changed
+	}
+	if !changed {
+		return all
+	}
+	return out
+}
+
+// file cleans an attachment. What is not text, such as a screenshot, stays.
+func file(a *runtypes.Attachment) bool {
+	changed := text(&a.Name)
+	changed = text(&a.MIMEType) || changed
+	if !utf8.Valid(a.Data) {
+		return changed
+	}
+	spans := fullIndex().scan(a.Data, nil)
+	if len(spans) == 0 {
+		return changed
+	}
+	a.Data = replace(nil, a.Data, spans)
+	return true
+}
+
+// usage cleans the names of the tokens that were counted.
+func usage(u *runtypes.Usage) *runtypes.Usage {
+	if u == nil {
+		return nil
+	}
+	clean := *u
+	clean.InputDetails, clean.OutputDetails = counts(u.InputDetails), counts(u.OutputDetails)
+	return &clean
+}
+
+func counts(m map[string]int64) map[string]int64 {
+	if len(m) == 0 {
+		return m
+	}
+	clean := make(map[string]int64, len(m))
+	for key, n := range m {
+		clean[Text(key)] += n
+	}
+	return clean
 }
 
 func events(r *runtypes.Run) error {

@@ -2,8 +2,10 @@ package redact
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -49,16 +51,9 @@ func TestNoFieldOfARunKeepsASecret(t *testing.T) {
 		if err := Run(r); err != nil {
 			t.Fatal(err)
 		}
-		wire, err := runtypes.Encode(runtypes.Op{Verb: runtypes.Post, Run: r})
-		if err != nil {
-			t.Fatal(err)
-		}
-		raw, err := json.Marshal(wire)
-		if err != nil {
-			t.Fatal(err)
-		}
+		raw := onTheWire(t, r)
 		for _, left := range []string{secret, "hunter22"} {
-			if strings.Contains(string(raw), left) {
+			if strings.Contains(raw, left) {
 				t.Errorf("%s: %s is left in %s", kind, left, raw)
 			}
 		}
@@ -69,6 +64,99 @@ func TestNoFieldOfARunKeepsASecret(t *testing.T) {
 			t.Errorf("metadata is %v", r.Metadata)
 		}
 	}
+}
+
+// survivors are the ids that hold a thread together.
+var survivors = []string{".DottedOrder", ".Identity.ThreadID", ".Identity.TurnID", ".Identity.Repo.SHA"}
+
+func TestEveryFieldOfARunIsLookedThrough(t *testing.T) {
+	for _, kind := range []runtypes.Kind{
+		runtypes.KindRoot, runtypes.KindLLM, runtypes.KindTool, runtypes.KindSubagent, runtypes.KindInterrupted, runtypes.KindChain,
+	} {
+		fields := &planted{}
+		var r runtypes.Run
+		fields.fill("", reflect.ValueOf(&r).Elem())
+		if len(fields.paths) < 30 {
+			t.Fatalf("only %q are filled", fields.paths)
+		}
+		r.Kind, r.ID, r.TraceID, r.Start = kind, uuid.New(), uuid.New(), time.Now()
+		if err := Run(&r); err != nil {
+			t.Fatal(err)
+		}
+		left := onTheWire(t, &r) + fmt.Sprintf("%+v", r) // the second also has what the kind does not send
+		for i, path := range fields.paths {
+			if strings.Contains(left, fields.token(i)) != slices.Contains(survivors, path) {
+				t.Errorf("%s: %s is left: %v", kind, path, !slices.Contains(survivors, path))
+			}
+		}
+	}
+}
+
+// planted fills every text of a value with a token of its own.
+type planted struct{ paths []string }
+
+func (p *planted) token(i int) string { return fmt.Sprintf("ghp_%s%04d", alnum, i) }
+
+func (p *planted) next(path string) string {
+	p.paths = append(p.paths, path)
+	return p.token(len(p.paths) - 1)
+}
+
+func (p *planted) fill(path string, v reflect.Value) {
+	switch v.Interface().(type) {
+	case time.Time, uuid.UUID, runtypes.Kind: // no text of others
+		return
+	case json.RawMessage:
+		v.SetBytes([]byte(`{"x":"` + p.next(path) + `"}`))
+		return
+	case []byte:
+		v.SetBytes([]byte(p.next(path)))
+		return
+	}
+	switch v.Kind() {
+	case reflect.String:
+		v.SetString(p.next(path))
+	case reflect.Struct:
+		for i := range v.NumField() {
+			p.fill(path+"."+v.Type().Field(i).Name, v.Field(i))
+		}
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		p.fill(path, v.Elem())
+	case reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
+		p.fill(path+"[0]", v.Index(0))
+	case reflect.Map:
+		key, value := reflect.New(v.Type().Key()).Elem(), reflect.New(v.Type().Elem()).Elem()
+		p.fill(path+" key", key)
+		p.fill(path+" value", value)
+		v.Set(reflect.MakeMap(v.Type()))
+		v.SetMapIndex(key, value)
+	case reflect.Interface:
+		v.Set(reflect.ValueOf(p.next(path)))
+	case reflect.Int64:
+		v.SetInt(7)
+	case reflect.Float64, reflect.Int, reflect.Bool: // no text
+	default:
+		panic("a run has a field of a kind that this test does not know: " + path)
+	}
+}
+
+// onTheWire is all that a request says of a run.
+func onTheWire(t *testing.T, r *runtypes.Run) string {
+	t.Helper()
+	wire, err := runtypes.Encode(runtypes.Op{Verb: runtypes.Post, Run: r})
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, err := json.Marshal(wire)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range r.Attachments {
+		raw = append(raw, a.Name+" "+a.MIMEType+" "+string(a.Data)...)
+	}
+	return string(raw)
 }
 
 func TestWhatRunsShareIsNotChangedInPlace(t *testing.T) {
