@@ -10,9 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/uuid"
-
 	"github.com/tracesmith/tracesmith/integrations"
+	"github.com/tracesmith/tracesmith/internal/agentkit"
 	"github.com/tracesmith/tracesmith/runtypes"
 )
 
@@ -29,24 +28,6 @@ type agent struct {
 	StopAt   time.Time `json:"stop_at,omitzero"`
 	LastHash string    `json:"last_hash,omitempty"`
 	Forced   bool      `json:"forced,omitempty"` // its process or its turn is gone
-}
-
-// anchor is a run that a subagent hangs under, as far as it takes to build children.
-type anchor struct {
-	ID     uuid.UUID          `json:"id"`
-	Trace  uuid.UUID          `json:"trace"`
-	Order  string             `json:"order"`
-	Start  time.Time          `json:"start"`
-	Agent  runtypes.AgentType `json:"agent,omitempty"`
-	Who    runtypes.Identity  `json:"who"`
-	Turn   time.Time          `json:"turn"`
-	Prompt string             `json:"prompt"`
-}
-
-func (a *anchor) run() *runtypes.Run {
-	return &runtypes.Run{
-		ID: a.ID, TraceID: a.Trace, DottedOrder: a.Order, Start: a.Start, AgentType: a.Agent, Identity: a.Who,
-	}
 }
 
 // anchor remembers a tool call that may have started a subagent.
@@ -68,7 +49,7 @@ func rootAnchor(prompt string) string { return "root " + prompt }
 func runAnchor(run string) string     { return "run " + run }
 
 // above finds the run that a subagent hangs under; nil if it has not been emitted.
-func (r *reducer) above(a *agent) *anchor {
+func (r *reducer) above(a *agent) *agentkit.Anchor {
 	run := a.workflow()
 	switch {
 	case a.Tool != "" && r.Anchors[a.Tool] != nil:
@@ -91,10 +72,7 @@ func (a *agent) workflow() string {
 }
 
 func (r *reducer) setAnchor(key string, run *runtypes.Run, f *family) {
-	r.Anchors[key] = &anchor{
-		ID: run.ID, Trace: run.TraceID, Order: run.DottedOrder, Start: run.Start,
-		Agent: run.AgentType, Who: run.Identity, Turn: f.start, Prompt: f.prompt,
-	}
+	r.Anchors[key] = agentkit.NewAnchor(run, f.start, f.prompt)
 	r.AnchorAge = append(r.AnchorAge, key)
 	if len(r.AnchorAge) > maxAnchors {
 		delete(r.Anchors, r.AnchorAge[0])
@@ -144,7 +122,7 @@ func (r *reducer) releaseAgents(all bool) {
 // later, may hang under the root.
 func (r *reducer) endTurnsAgents(t *turn, root *runtypes.Run, f *family) {
 	r.setAnchor(rootAnchor(t.Prompt), root, f)
-	for _, id := range sortedKeys(r.Agents) {
+	for _, id := range agentkit.SortedKeys(r.Agents) {
 		a := r.Agents[id]
 		if a.Prompt != t.Prompt {
 			continue
@@ -163,7 +141,7 @@ func (r *reducer) advanceAgents(src integrations.Source) ([]runtypes.Op, error) 
 	var errs []error
 	for again := true; again; {
 		again = false
-		for _, id := range sortedKeys(r.Agents) {
+		for _, id := range agentkit.SortedKeys(r.Agents) {
 			more, done, err := r.advanceAgent(src, r.Agents[id])
 			if err != nil {
 				errs = append(errs, err)
@@ -223,7 +201,7 @@ func (r *reducer) hasOuter(a *agent) bool {
 }
 
 // emitAgent builds a subagent's run and everything below it.
-func (r *reducer) emitAgent(a *agent, th *thread, up *anchor) []runtypes.Op {
+func (r *reducer) emitAgent(a *agent, th *thread, up *agentkit.Anchor) []runtypes.Op {
 	start := a.Heard
 	if len(th.entries) > 0 && th.entries[0].user != nil {
 		start = th.entries[0].user.Timestamp
@@ -232,7 +210,7 @@ func (r *reducer) emitAgent(a *agent, th *thread, up *anchor) []runtypes.Op {
 	if kind == "" {
 		kind = "unknown"
 	}
-	run := runtypes.Subagent(up.run(), r.id(up.Turn, up.Prompt, "subagent", a.ID), start, runtypes.SubagentInfo{ID: a.ID, Type: kind})
+	run := runtypes.Subagent(up.Run(), r.id(up.Turn, up.Prompt, "subagent", a.ID), start, runtypes.SubagentInfo{ID: a.ID, Type: kind})
 	run.Metadata = map[string]any{}
 	if len(th.entries) > 0 && th.entries[0].user != nil {
 		run.Inputs = runtypes.Messages(firstPrompt(th))
@@ -257,9 +235,7 @@ func (r *reducer) emitAgent(a *agent, th *thread, up *anchor) []runtypes.Op {
 			delete(r.Tools, b.ID)
 		}
 	}
-	if end.interrupted {
-		ops = append(ops, r.unrecorded(f, a.ID)...)
-	}
+	ops = append(ops, r.unrecorded(f, a.ID, len(th.entries) == 0 || th.garbled)...)
 	t := &turn{}
 	t.finish(run, th, end)
 	return ops
@@ -331,14 +307,4 @@ func (a *agent) readMeta(src integrations.Source) {
 	if a.Type == "" {
 		a.Type = meta.Type
 	}
-}
-
-// sortedKeys keeps map order out of what is emitted.
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for key := range m {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
-	return keys
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/tracesmith/tracesmith/integrations"
+	"github.com/tracesmith/tracesmith/internal/agentkit"
 	"github.com/tracesmith/tracesmith/runtypes"
 )
 
@@ -95,13 +96,13 @@ func (c compacted) describe(run *runtypes.Run, trigger string) {
 			trigger = d.Trigger
 		}
 		if d.PreTokens > 0 {
-			run.Metadata[metaContextTokens] = d.PreTokens
+			run.Metadata[agentkit.MetaContextTokens] = d.PreTokens
 		}
 		if d.PostTokens > 0 {
-			run.Metadata[metaPostTokens] = d.PostTokens
+			run.Metadata[agentkit.MetaPostTokens] = d.PostTokens
 		}
 	}
-	run.Metadata[metaTrigger] = trigger
+	run.Metadata[agentkit.MetaTrigger] = trigger
 	run.Name = "Context Compaction (" + trigger + ")"
 	if c.summary != nil {
 		run.Outputs = runtypes.Messages(runtypes.Message{Role: "assistant", Content: c.summary.userMessage().Content})

@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tracesmith/tracesmith/integrations"
+	"github.com/tracesmith/tracesmith/internal/agentkit"
 	"github.com/tracesmith/tracesmith/internal/idgen"
 	"github.com/tracesmith/tracesmith/runtypes"
 )
@@ -30,10 +31,10 @@ func (r *reducer) root(t *turn, th *thread) *runtypes.Run {
 	})
 	root.Metadata = map[string]any{}
 	if t.Origin == "task_notification" {
-		root.Metadata[metaOrigin] = t.Origin
+		root.Metadata[agentkit.MetaOrigin] = t.Origin
 	}
 	if s := surface(t.Surface); s != "" {
-		root.Metadata[metaSurface] = s
+		root.Metadata[agentkit.MetaSurface] = s
 	}
 	prompt := runtypes.Message{Role: "user", Content: t.Text}
 	if len(th.entries) > 0 && th.entries[0].user != nil && t.located() {
@@ -89,8 +90,8 @@ func (r *reducer) emit(t *turn, th *thread, root *runtypes.Run, hard, over bool,
 			delete(r.Tools, b.ID)
 		}
 	}
-	if over && end.interrupted {
-		ops = append(ops, r.unrecorded(f, "")...)
+	if over {
+		ops = append(ops, r.unrecorded(f, "", !t.located() || th.garbled)...)
 	}
 	if over {
 		r.endTurnsAgents(t, root, f)
@@ -144,23 +145,36 @@ func (r *reducer) llm(f *family, reply *reply) *runtypes.Run {
 	run.Outputs = runtypes.Messages(reply.message())
 	run.Usage = reply.usage.tokens()
 	if reply.stop != "" {
-		run.Metadata[metaStopReason] = reply.stop
+		run.Metadata[agentkit.MetaStopReason] = reply.stop
 	}
 	return runtypes.Finish(run, reply.end)
 }
 
-// unrecorded emits tools that a hook saw start and no transcript knows of: the
-// process was killed before it wrote their call.
-func (r *reducer) unrecorded(f *family, agent string) []runtypes.Op {
+// unrecorded emits the tools that hooks witnessed and the transcript does not know
+// of: the process was killed before it wrote their call, or the file is damaged.
+// Their content is nowhere.
+func (r *reducer) unrecorded(f *family, agent string, damaged bool) []runtypes.Op {
 	var ops []runtypes.Op
-	for _, id := range sortedKeys(r.Tools) {
-		timing := r.Tools[id]
-		if timing.Prompt != f.prompt || timing.Agent != agent || timing.Pre.IsZero() || timing.Name == "" || f.thread.calls(id) {
+	for _, id := range agentkit.SortedKeys(r.Tools) {
+		seen := r.Tools[id]
+		if seen.Prompt != f.prompt || seen.Agent != agent || seen.Name == "" || f.thread.calls(id) {
 			continue
 		}
-		run := runtypes.Tool(f.parent, r.id(f.start, f.prompt, "tool", id), timing.Pre, timing.Name)
-		run.Metadata = map[string]any{metaCallID: id}
-		ops = append(ops, runtypes.Op{Verb: runtypes.Post, Run: runtypes.Interrupt(run, f.end.at, f.end.err)})
+		if seen.Post.IsZero() && !f.end.interrupted && !damaged {
+			continue // refused before it ran, and noted somewhere else
+		}
+		start, end := seen.times(seen.Pre, f.end.at)
+		run := runtypes.Tool(f.parent, r.id(f.start, f.prompt, "tool", id), start, seen.Name)
+		run.Metadata = map[string]any{agentkit.MetaCallID: id, agentkit.MetaIncomplete: true}
+		switch {
+		case seen.Failed:
+			run.Error = "tool failed; the transcript does not say why"
+		case seen.Post.IsZero() && f.end.interrupted:
+			runtypes.Interrupt(run, end, f.end.err)
+		case seen.Post.IsZero():
+			run.Error = "no result"
+		}
+		ops = append(ops, runtypes.Op{Verb: runtypes.Post, Run: runtypes.Finish(run, end)})
 		r.anchor(id, run, f)
 		delete(r.Tools, id)
 	}
@@ -186,26 +200,16 @@ func (r *reducer) tool(f *family, reply *reply, call block) *runtypes.Run {
 	if res != nil {
 		end = res.at
 	}
-	if timing != nil {
-		if !timing.Pre.IsZero() {
-			start = timing.Pre
-		}
-		if !timing.Post.IsZero() {
-			end = timing.Post
-			if timing.Ran != nil {
-				start = end.Add(-time.Duration(*timing.Ran * float64(time.Millisecond)))
-			}
-		}
-	}
+	start, end = timing.times(start, end)
 	if start.Before(reply.start) {
 		start = reply.start
 	}
 	run := runtypes.Tool(f.parent, r.id(f.start, f.prompt, "tool", call.ID), start, call.Name)
-	run.Metadata = map[string]any{metaCallID: call.ID}
+	run.Metadata = map[string]any{agentkit.MetaCallID: call.ID}
 	run.Inputs = call.Input
 	r.facts(run, call, res, timing)
 	if first := f.thread.failedBefore(call); first != "" {
-		run.Metadata[metaRetryOf] = first
+		run.Metadata[agentkit.MetaRetryOf] = first
 	}
 	if call.Name == "Skill" {
 		run.Tool.Skill = skillOf(call.Input)
@@ -282,7 +286,7 @@ func (r *reducer) hookOnly(t *turn, e integrations.Event, d *data) []runtypes.Op
 		start = timing.Pre
 	}
 	run := runtypes.Tool(root, r.id(root.Start, t.Prompt, "tool", d.ToolID), start, d.Tool)
-	run.Metadata = map[string]any{metaCallID: d.ToolID}
+	run.Metadata = map[string]any{agentkit.MetaCallID: d.ToolID}
 	run.Inputs = d.Input
 	if e.Kind == "PostToolUseFailure" {
 		run.Error = d.Text

@@ -1,8 +1,6 @@
 package claudecode
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/tracesmith/tracesmith/integrations"
+	"github.com/tracesmith/tracesmith/internal/agentkit"
 )
 
 // payload is what Claude Code writes to a hook's standard input, as far as it is
@@ -75,8 +74,9 @@ type data struct {
 	Response json.RawMessage `json:"response,omitempty"`
 }
 
-// maxCarried bounds a text that the journal carries because no transcript does.
-const maxCarried = 16 << 10
+// mayKeepNone reports whether a session may keep no transcript at all. Interactive
+// ones always do, but begin it late, with the first reply.
+func (d *data) mayKeepNone() bool { return d.Entrypoint != "cli" }
 
 // peek reads where a payload belongs.
 func peek(p integrations.Payload) (integrations.Route, error) {
@@ -120,13 +120,13 @@ func project(p integrations.Payload) (json.RawMessage, error) {
 		d.Version = versionOf(p.Env("AI_AGENT"))
 	}
 	if in.Last != "" {
-		d.LastHash = hashText(in.Last)
+		d.LastHash = agentkit.HashText(in.Last)
 	}
 	switch in.Event {
 	case "StopFailure":
 		d.ErrorClass = in.Error
 	case "PreToolUse", "PermissionRequest":
-		d.InputHash = hashJSON(in.Input)
+		d.InputHash = agentkit.HashJSON(in.Input)
 	case "Notification":
 		d.Reason = in.Notification
 	}
@@ -155,46 +155,17 @@ func versionOf(agent string) string {
 func (d *data) carry(in *payload) {
 	switch in.Event {
 	case "UserPromptSubmit":
-		d.Text = clip(in.Text)
+		d.Text = agentkit.Clip(in.Text)
 	case "Stop", "StopFailure", "SubagentStop":
-		d.Text = clip(in.Last)
+		d.Text = agentkit.Clip(in.Last)
 	case "PostToolUseFailure":
-		d.Text = clip(in.Error)
+		d.Text = agentkit.Clip(in.Error)
 		d.Input = in.Input
 	case "PostToolUse":
 		d.Input, d.Response = in.Input, in.Response
 	case "PreToolUse":
 		d.Input = in.Input
 	case "PostCompact":
-		d.Text = clip(in.Summary)
+		d.Text = agentkit.Clip(in.Summary)
 	}
-}
-
-// clip bounds a text at a rune's edge and says what it left out.
-func clip(s string) string {
-	if len(s) <= maxCarried {
-		return s
-	}
-	cut := strings.ToValidUTF8(s[:maxCarried], "")
-	return cut + fmt.Sprintf("\n[… %d bytes left out]", len(s)-len(cut))
-}
-
-// hashText names a text without keeping it.
-func hashText(s string) string {
-	sum := sha256.Sum256([]byte(strings.TrimSpace(s)))
-	return hex.EncodeToString(sum[:8])
-}
-
-// hashJSON names a JSON value without keeping it: equal values have equal names,
-// whatever their key order and spacing.
-func hashJSON(raw json.RawMessage) string {
-	var v any
-	if json.Unmarshal(raw, &v) != nil {
-		return ""
-	}
-	canonical, err := json.Marshal(v)
-	if err != nil {
-		return ""
-	}
-	return hashText(string(canonical))
 }

@@ -2,41 +2,10 @@ package claudecode
 
 import (
 	"encoding/json"
-	"regexp"
 	"strings"
-	"sync"
 
+	"github.com/tracesmith/tracesmith/internal/agentkit"
 	"github.com/tracesmith/tracesmith/runtypes"
-)
-
-// Metadata beside the contract that a team asks for later. The names are the same
-// for every agent; each stands on one kind of run only.
-const (
-	// Tool runs.
-	metaCallID       = "tool_call_id"
-	metaWait         = "permission_wait_ms"  // time a person took to answer
-	metaDecision     = "permission_decision" // accept, reject
-	metaErrorClass   = "tool_error_class"
-	metaMCPServer    = "mcp_server"
-	metaRetryOf      = "retry_of"      // tool_call_id of the failed call that this one repeats
-	metaBackgroundOf = "is_background" // the call returned before its work was done
-
-	// Model calls.
-	metaStopReason = "stop_reason"
-
-	// Compactions.
-	metaTrigger    = "compaction_trigger" // manual, auto
-	metaPostTokens = "context_tokens_after"
-
-	// Compactions: before it. Roots: after the last model call.
-	metaContextTokens = "context_tokens"
-
-	// Roots.
-	metaOrigin       = "turn_origin"
-	metaSurface      = "surface" // cli, ide, sdk, ci
-	metaPartial      = "partial" // something of the turn is known to be missing
-	metaCommitsMade  = "commits_made"
-	metaFilesChanged = "files_changed"
 )
 
 // errorClass sorts a tool's failure.
@@ -65,15 +34,15 @@ func (res *result) errorClass() string {
 // facts adds what hooks and the transcript know of a tool call beside its content.
 func (r *reducer) facts(run *runtypes.Run, call block, res *result, timing *timing) {
 	if timing != nil && timing.MCP != "" {
-		run.Metadata[metaMCPServer] = timing.MCP
+		run.Metadata[agentkit.MetaMCPServer] = timing.MCP
 	} else if parts := strings.SplitN(call.Name, "__", 3); len(parts) == 3 && parts[0] == "mcp" {
-		run.Metadata[metaMCPServer] = parts[1]
+		run.Metadata[agentkit.MetaMCPServer] = parts[1]
 	}
 	if res == nil {
 		return
 	}
 	if class := res.errorClass(); class != "" {
-		run.Metadata[metaErrorClass] = class
+		run.Metadata[agentkit.MetaErrorClass] = class
 	}
 	if timing == nil || timing.Asked.IsZero() {
 		return
@@ -83,9 +52,9 @@ func (r *reducer) facts(run *runtypes.Run, call block, res *result, timing *timi
 		answered = run.Start // the tool ran from here on
 	}
 	// On a busy machine the hook that tells of the question may come after the answer.
-	run.Metadata[metaWait] = max(0, answered.Sub(timing.Asked).Milliseconds())
+	run.Metadata[agentkit.MetaWait] = max(0, answered.Sub(timing.Asked).Milliseconds())
 	if res.decision != nil {
-		run.Metadata[metaDecision] = res.decision.Decision
+		run.Metadata[agentkit.MetaDecision] = res.decision.Decision
 	}
 }
 
@@ -113,12 +82,6 @@ type work struct {
 	commits bool // a command was run that makes commits
 }
 
-// committing matches a shell command that may make commits. It is compiled when it
-// is first needed: the package is linked into a hook.
-var committing = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`\bgit\b[^|;&]*\b(commit|merge|cherry-pick|revert|rebase|am|pull)\b`)
-})
-
 // work looks through the thread's successful calls.
 func (t *thread) work() work {
 	w := work{files: map[string]bool{}}
@@ -142,7 +105,7 @@ func (t *thread) work() work {
 			case "NotebookEdit":
 				w.files[in.Notebook] = true
 			case "Bash":
-				w.commits = w.commits || committing().MatchString(in.Command)
+				w.commits = w.commits || agentkit.MayCommit(in.Command)
 			}
 		}
 	}
@@ -154,17 +117,17 @@ func (t *thread) work() work {
 func (t *turn) conclude(root *runtypes.Run, th *thread) {
 	w := th.work()
 	if len(w.files) > 0 {
-		root.Metadata[metaFilesChanged] = len(w.files)
+		root.Metadata[agentkit.MetaFilesChanged] = len(w.files)
 	}
 	if w.commits && len(t.Heads) > 0 {
-		root.Metadata[metaCommitsMade] = t.Heads
+		root.Metadata[agentkit.MetaCommitsMade] = t.Heads
 	}
-	if t.located() && t.At.IsZero() {
-		root.Metadata[metaPartial] = true // the hook that began it was lost
+	if t.located() && t.At.IsZero() || th.garbled {
+		root.Metadata[agentkit.MetaPartial] = true // the hook that began it was lost
 	}
 	for i := len(th.order) - 1; i >= 0; i-- {
 		if u := th.order[i].usage.tokens(); u != nil && th.order[i].err == nil && !th.order[i].aborted {
-			root.Metadata[metaContextTokens] = u.Input + u.Output
+			root.Metadata[agentkit.MetaContextTokens] = u.Input + u.Output
 			return
 		}
 	}

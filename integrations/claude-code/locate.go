@@ -4,10 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"strings"
 	"time"
 
 	"github.com/tracesmith/tracesmith/integrations"
+	"github.com/tracesmith/tracesmith/internal/agentkit"
 )
 
 // locate finds the prompt's line. Copied history carries the new prompt's id too:
@@ -133,23 +133,5 @@ func (r *reducer) waits(t *turn) bool {
 
 // writesSummaries reports whether this version notes the end of its Stop hooks.
 func (r *reducer) writesSummaries(th *thread) bool {
-	return r.Summaries || versionAtLeast(th.version, 2, 1, 332)
-}
-
-// versionAtLeast compares a version such as 2.1.332.
-func versionAtLeast(version string, want ...int) bool {
-	parts := strings.SplitN(version, ".", 4)
-	for i, w := range want {
-		if i >= len(parts) {
-			return false
-		}
-		n := 0
-		if _, err := fmt.Sscanf(parts[i], "%d", &n); err != nil {
-			return false
-		}
-		if n != w {
-			return n > w
-		}
-	}
-	return true
+	return r.Summaries || agentkit.VersionAtLeast(th.version, 2, 1, 332)
 }

@@ -9,26 +9,23 @@ import (
 	"strings"
 
 	"github.com/tracesmith/tracesmith/integrations"
+	"github.com/tracesmith/tracesmith/internal/agentkit"
 	"github.com/tracesmith/tracesmith/runtypes"
 )
-
-// maxInputs bounds the bytes of conversation that one model call repeats as its
-// inputs. Older messages are left out, with a marker in their place.
-const maxInputs = 1 << 20
 
 // inputs are the messages before a reply: what the model was told, as far as the
 // user wants it repeated. System prompts and tool schemas stay out.
 func (r *reducer) inputs(f *family, upTo *reply) []runtypes.Message {
 	switch r.options.Inputs {
 	case integrations.InputsDelta:
-		return bounded(f.thread.said(upTo, true))
+		return agentkit.Bounded(f.thread.said(upTo, true))
 	case integrations.InputsThread:
 		if f.parent.Kind != runtypes.KindRoot {
 			break // a subagent knows nothing of the conversation
 		}
-		return bounded(append(slices.Clone(r.history[f.prompt]), f.thread.said(upTo, false)...))
+		return agentkit.Bounded(append(slices.Clone(r.history[f.prompt]), f.thread.said(upTo, false)...))
 	}
-	return bounded(f.thread.said(upTo, false))
+	return agentkit.Bounded(f.thread.said(upTo, false))
 }
 
 // said renders the thread's messages before a reply, or only those since the reply
@@ -77,43 +74,11 @@ func (r *reducer) recall(src integrations.Source, t *turn) error {
 			before.add(&l)
 		}
 	}
-	r.history[t.Prompt] = bounded(before.said(nil, false))
+	r.history[t.Prompt] = agentkit.Bounded(before.said(nil, false))
 	if r.history[t.Prompt] == nil {
 		r.history[t.Prompt] = []runtypes.Message{}
 	}
 	return nil
-}
-
-// bounded keeps the first message, which is the prompt, and as many of the last
-// ones as fit.
-func bounded(list []runtypes.Message) []runtypes.Message {
-	size := 0
-	for i := len(list) - 1; i > 0; i-- {
-		size += sizeOf(list[i])
-		if size > maxInputs && i < len(list)-1 {
-			kept := append([]runtypes.Message{list[0], {
-				Role: "system", Content: fmt.Sprintf("[%d earlier messages of this turn left out]", i),
-			}}, list[i+1:]...)
-			return kept
-		}
-	}
-	return list
-}
-
-func sizeOf(m runtypes.Message) int {
-	switch c := m.Content.(type) {
-	case string:
-		return len(c)
-	case json.RawMessage:
-		return len(c)
-	case []runtypes.Part:
-		n := 0
-		for _, p := range c {
-			n += len(p.Text) + len(p.Args) + len(p.Base64)
-		}
-		return n
-	}
-	return 0
 }
 
 // firstPrompt is the prompt that began the turn. In a turn that a notification

@@ -7,28 +7,29 @@ import (
 	"time"
 
 	"github.com/tracesmith/tracesmith/integrations"
+	"github.com/tracesmith/tracesmith/internal/agentkit"
 	"github.com/tracesmith/tracesmith/runtypes"
 )
 
 // reducer is what is known of one session. Its exported fields are the
 // checkpoint; the threads are read again from the transcripts.
 type reducer struct {
-	Session    string             `json:"session,omitempty"`
-	Transcript string             `json:"transcript,omitempty"`
-	Started    time.Time          `json:"started,omitzero"` // the last SessionStart
-	Forked     bool               `json:"forked,omitempty"`
-	Summaries  bool               `json:"summaries,omitempty"` // this version writes stop_hook_summary
-	Count      int                `json:"count,omitempty"`     // turns begun in this thread
-	From       int64              `json:"from,omitempty"`      // where to look for the next turn's prompt
-	Ended      bool               `json:"ended,omitempty"`
-	Model      string             `json:"model,omitempty"`
-	Turns      []*turn            `json:"turns,omitempty"`      // open ones, oldest first
-	Closed     []string           `json:"closed,omitempty"`     // prompts of the last turns that were closed
-	Tools      map[string]*timing `json:"tools,omitempty"`      // by tool_use id, until its run is emitted
-	Agents     map[string]*agent  `json:"agents,omitempty"`     // subagents not yet emitted
-	Compacting *compaction        `json:"compacting,omitempty"` // one the user asked for
-	Anchors    map[string]*anchor `json:"anchors,omitempty"`    // runs that subagents may hang under
-	AnchorAge  []string           `json:"anchor_age,omitempty"`
+	Session    string                      `json:"session,omitempty"`
+	Transcript string                      `json:"transcript,omitempty"`
+	Started    time.Time                   `json:"started,omitzero"` // the last SessionStart
+	Forked     bool                        `json:"forked,omitempty"`
+	Summaries  bool                        `json:"summaries,omitempty"` // this version writes stop_hook_summary
+	Count      int                         `json:"count,omitempty"`     // turns begun in this thread
+	From       int64                       `json:"from,omitempty"`      // where to look for the next turn's prompt
+	Ended      bool                        `json:"ended,omitempty"`
+	Model      string                      `json:"model,omitempty"`
+	Turns      []*turn                     `json:"turns,omitempty"`      // open ones, oldest first
+	Closed     []string                    `json:"closed,omitempty"`     // prompts of the last turns that were closed
+	Tools      map[string]*timing          `json:"tools,omitempty"`      // by tool_use id, until its run is emitted
+	Agents     map[string]*agent           `json:"agents,omitempty"`     // subagents not yet emitted
+	Compacting *compaction                 `json:"compacting,omitempty"` // one the user asked for
+	Anchors    map[string]*agentkit.Anchor `json:"anchors,omitempty"`    // runs that subagents may hang under
+	AnchorAge  []string                    `json:"anchor_age,omitempty"`
 
 	options integrations.Options
 	threads map[string]*thread
@@ -103,7 +104,7 @@ func (r *reducer) Status() integrations.Status {
 	}
 	if s.Open > 0 && r.Transcript != "" {
 		s.Watch = append(s.Watch, r.Transcript)
-		for _, id := range sortedKeys(r.Agents) {
+		for _, id := range agentkit.SortedKeys(r.Agents) {
 			s.Watch = append(s.Watch, r.Agents[id].Path)
 		}
 	}
@@ -118,7 +119,7 @@ func (r *reducer) init() {
 		r.Agents = map[string]*agent{}
 	}
 	if r.Anchors == nil {
-		r.Anchors = map[string]*anchor{}
+		r.Anchors = map[string]*agentkit.Anchor{}
 	}
 	if r.threads == nil {
 		r.threads = map[string]*thread{}
@@ -162,7 +163,7 @@ func (r *reducer) heard(e integrations.Event, d *data) []runtypes.Op {
 		t.Stops++
 		t.StopAt, t.LastHash = e.At, d.LastHash
 		if d.Text != "" {
-			t.StopText, t.HookOnly = d.Text, true
+			t.StopText, t.HookOnly = d.Text, d.mayKeepNone()
 		}
 	case "StopFailure":
 		t.StopAt, t.Failed, t.LastHash = e.At, d.ErrorClass, d.LastHash
@@ -170,11 +171,11 @@ func (r *reducer) heard(e integrations.Event, d *data) []runtypes.Op {
 			t.Failed = "unknown"
 		}
 		if d.Text != "" {
-			t.StopText, t.HookOnly = d.Text, true
+			t.StopText, t.HookOnly = d.Text, d.mayKeepNone()
 		}
 	case "PreToolUse": // may be ahead of the transcript: interactively that is begun with the first reply, and late
 	default:
-		if len(d.Input) > 0 {
+		if len(d.Input) > 0 && d.mayKeepNone() {
 			t.HookOnly = true // the hook saw no transcript: there will be none
 		}
 	}

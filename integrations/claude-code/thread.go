@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/tracesmith/tracesmith/integrations"
+	"github.com/tracesmith/tracesmith/internal/agentkit"
 )
 
 // thread is one turn's stretch of one transcript file: the main one, or a
@@ -28,6 +29,7 @@ type thread struct {
 	blocked   bool  // the last of them let the turn go on
 	feedback  bool  // a Stop hook's feedback stands before the next summary
 	closed    bool  // a line that only a finished turn has
+	garbled   bool  // a line could not be read
 	last      time.Time
 	version   string
 	compacts  []compacted
@@ -108,6 +110,8 @@ func (t *thread) grow(src integrations.Source, path, prompt string) error {
 				return nil
 			}
 			t.add(&l)
+		} else if relevant(raw.Data) && !json.Valid(raw.Data) {
+			t.garbled = true
 		}
 		t.next = raw.Next
 	}
@@ -309,7 +313,7 @@ func (t *thread) failedBefore(call block) string {
 				return found
 			}
 			if res := t.results[b.ID]; b.Type == "tool_use" && b.Name == call.Name && res != nil && res.isError &&
-				hashJSON(b.Input) == hashJSON(call.Input) {
+				agentkit.HashJSON(b.Input) == agentkit.HashJSON(call.Input) {
 				found = b.ID
 			}
 		}
@@ -349,7 +353,7 @@ func (t *thread) abandon() {
 // hook announced.
 func (t *thread) says(textHash string) bool {
 	for i := len(t.order) - 1; i >= 0; i-- {
-		if hashText(t.order[i].text()) == textHash || hashText(t.order[i].lastText()) == textHash {
+		if agentkit.HashText(t.order[i].text()) == textHash || agentkit.HashText(t.order[i].lastText()) == textHash {
 			return true
 		}
 	}

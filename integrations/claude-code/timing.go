@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/tracesmith/tracesmith/integrations"
+	"github.com/tracesmith/tracesmith/internal/agentkit"
 )
 
 // timing is what hooks told of one tool call.
@@ -15,14 +16,33 @@ type timing struct {
 	Pre       time.Time `json:"pre,omitzero"`
 	Asked     time.Time `json:"asked,omitzero"` // PermissionRequest
 	Post      time.Time `json:"post,omitzero"`
+	Failed    bool      `json:"failed,omitempty"`
 	Ran       *float64  `json:"ran,omitempty"` // milliseconds, without waiting for a person
 	MCP       string    `json:"mcp,omitempty"`
+}
+
+// times are a call's start and end as hooks know them, else as given: the transcript
+// would count waiting for a person and for hooks as work.
+func (t *timing) times(start, end time.Time) (time.Time, time.Time) {
+	if t == nil {
+		return start, end
+	}
+	if !t.Pre.IsZero() {
+		start = t.Pre
+	}
+	if !t.Post.IsZero() {
+		end = t.Post
+		if t.Ran != nil {
+			start = end.Add(-time.Duration(*t.Ran * float64(time.Millisecond)))
+		}
+	}
+	return start, end
 }
 
 // heardTool keeps what hooks tell of a tool call's times.
 func (r *reducer) heardTool(e integrations.Event, d *data) {
 	if e.Kind == "PermissionRequest" {
-		for _, id := range sortedKeys(r.Tools) { // it has no tool_use id: the call is the one with its input
+		for _, id := range agentkit.SortedKeys(r.Tools) { // it has no tool_use id: the call is the one with its input
 			if t := r.Tools[id]; t.Asked.IsZero() && t.Post.IsZero() && t.InputHash == d.InputHash && t.Agent == d.Agent {
 				t.Asked = e.At
 				return
@@ -43,13 +63,14 @@ func (r *reducer) heardTool(e integrations.Event, d *data) {
 	}
 	switch e.Kind {
 	case "PreToolUse":
-		t.Pre, t.InputHash, t.Name = e.At, d.InputHash, d.Tool
+		t.Pre, t.InputHash = e.At, d.InputHash
 	case "PostToolUse", "PostToolUseFailure":
-		t.Post, t.Ran = e.At, d.DurationMS
+		t.Post, t.Ran, t.Failed = e.At, d.DurationMS, e.Kind == "PostToolUseFailure"
 	}
 	if d.MCP != "" {
 		t.MCP = d.MCP
 	}
+	t.Name = d.Tool
 }
 
 // emitted reports whether a tool's run has gone out already.

@@ -3,8 +3,11 @@ package claudecode
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"strings"
 	"time"
+
+	"github.com/tracesmith/tracesmith/internal/agentkit"
 )
 
 // line is what is read of one transcript line. Everything else, the system prompt
@@ -13,7 +16,8 @@ type line struct {
 	Type      string    `json:"type"`
 	Subtype   string    `json:"subtype"`
 	UUID      string    `json:"uuid"`
-	Timestamp time.Time `json:"timestamp"`
+	Timestamp time.Time `json:"-"` // zero: there is none that can be read
+	Stamp     any       `json:"timestamp"`
 	SessionID string    `json:"sessionId"`
 	Version   string    `json:"version"`
 	GitBranch string    `json:"gitBranch"`
@@ -131,15 +135,19 @@ type block struct {
 	} `json:"source"`
 }
 
-// parseLine decodes a line, or reports that it is none that matters. A field of
-// an unexpected shape voids that line only.
+// parseLine decodes a line, or reports that it is none that matters. A field of an
+// unexpected shape is left out; the rest of its line counts.
 func parseLine(data []byte) (line, bool) {
 	if !relevant(data) {
 		return line{}, false
 	}
 	var l line
-	if err := json.Unmarshal(data, &l); err != nil {
+	var shape *json.UnmarshalTypeError
+	if err := json.Unmarshal(data, &l); err != nil && !errors.As(err, &shape) {
 		return line{}, false
+	}
+	if text, ok := l.Stamp.(string); ok {
+		l.Timestamp, _ = time.Parse(time.RFC3339Nano, text)
 	}
 	switch l.Type {
 	case "user", "assistant":
@@ -158,10 +166,7 @@ func parseLine(data []byte) (line, bool) {
 // relevant is a cheap look at the bytes, so that snapshots of prompts and files
 // are not decoded at all.
 func relevant(data []byte) bool {
-	for _, kind := range [...]string{
-		`"type":"user"`, `"type":"assistant"`, `"type":"system"`,
-		`"type":"api-request"`, `"type":"queued_command"`,
-	} {
+	for _, kind := range [...]string{`"user"`, `"assistant"`, `"system"`, `"api-request"`, `"queued_command"`} {
 		if bytes.Contains(data, []byte(kind)) {
 			return true
 		}
@@ -232,7 +237,7 @@ func (l *line) blocksPrompt() bool {
 // repeats it.
 func (l *line) refusedPrompt() string {
 	_, prompt, _ := strings.Cut(contentText(l.Content), "\nOriginal prompt: ")
-	return clip(prompt)
+	return agentkit.Clip(prompt)
 }
 
 // copied reports whether an assistant line belongs to the session this one was

@@ -16,8 +16,9 @@ const (
 	MetaExitCode     = "exit_code"
 	MetaDuration     = "duration_ms" // by the agent's own clock, without waiting
 	MetaMCPServer    = "mcp_server"
-	MetaRetryOf      = "retry_of"      // tool_call_id of the failed call that this one repeats
-	MetaBackgroundOf = "is_background" // the call returned before its work was done
+	MetaRetryOf      = "retry_of"        // tool_call_id of the failed call that this one repeats
+	MetaIncomplete   = "content_missing" // only hooks knew of the call
+	MetaBackgroundOf = "is_background"   // the call returned before its work was done
 
 	// Model calls.
 	MetaStopReason = "stop_reason"
