@@ -24,24 +24,30 @@ type payload struct {
 	AgentType  string `json:"agent_type"`
 	AgentPath  string `json:"agent_transcript_path"`
 
-	Source       string          `json:"source"`
-	Reason       string          `json:"reason"`
-	Model        string          `json:"model"`
-	Trigger      string          `json:"trigger"`
-	Text         string          `json:"prompt"`
-	Summary      string          `json:"compact_summary"`
-	Last         string          `json:"last_assistant_message"`
-	Error        string          `json:"error"`
-	Tool         string          `json:"tool_name"`
-	ToolID       string          `json:"tool_use_id"`
-	Input        json.RawMessage `json:"tool_input"`
-	Response     json.RawMessage `json:"tool_response"`
-	DurationMS   *float64        `json:"duration_ms"`
-	Interrupt    bool            `json:"is_interrupt"`
-	Notification string          `json:"notification_type"`
+	Source       string   `json:"source"`
+	Reason       string   `json:"reason"`
+	Model        string   `json:"model"`
+	Trigger      string   `json:"trigger"`
+	Error        string   `json:"error"`
+	Tool         string   `json:"tool_name"`
+	ToolID       string   `json:"tool_use_id"`
+	DurationMS   *float64 `json:"duration_ms"`
+	Interrupt    bool     `json:"is_interrupt"`
+	Notification string   `json:"notification_type"`
 	MCP          *struct {
 		Name string `json:"name"`
 	} `json:"mcp_server"`
+}
+
+// maxField bounds the fields that are read of every payload; content is read apart,
+// where it is needed.
+const maxField = 64 << 10
+
+// fields are the members of payload.
+var fields = []string{
+	"session_id", "transcript_path", "cwd", "hook_event_name", "prompt_id", "permission_mode",
+	"agent_id", "agent_type", "agent_transcript_path", "source", "reason", "model", "trigger", "error",
+	"tool_name", "tool_use_id", "duration_ms", "is_interrupt", "notification_type", "mcp_server",
 }
 
 // data is what the journal keeps of a payload: references, ids and times. The
@@ -85,7 +91,7 @@ func peek(p integrations.Payload) (integrations.Route, error) {
 		Event   string `json:"hook_event_name"`
 		CWD     string `json:"cwd"`
 	}
-	if err := json.Unmarshal(p.Body, &in); err != nil {
+	if err := json.Unmarshal(agentkit.Slim(p.Body, maxField, "session_id", "hook_event_name", "cwd"), &in); err != nil {
 		return integrations.Route{}, fmt.Errorf("claudecode: payload: %w", err)
 	}
 	if in.Session == "" || in.Event == "" {
@@ -103,7 +109,7 @@ func peek(p integrations.Payload) (integrations.Route, error) {
 // --no-session-persistence.
 func project(p integrations.Payload) (json.RawMessage, error) {
 	var in payload
-	if err := json.Unmarshal(p.Body, &in); err != nil {
+	if err := json.Unmarshal(agentkit.Slim(p.Body, maxField, fields...), &in); err != nil {
 		return nil, fmt.Errorf("claudecode: payload: %w", err)
 	}
 	d := data{
@@ -119,19 +125,17 @@ func project(p integrations.Payload) (json.RawMessage, error) {
 		d.Entrypoint = p.Env("CLAUDE_CODE_ENTRYPOINT")
 		d.Version = versionOf(p.Env("AI_AGENT"))
 	}
-	if in.Last != "" {
-		d.LastHash = agentkit.HashText(in.Last)
-	}
 	switch in.Event {
-	case "StopFailure":
+	case "Stop", "StopFailure", "SubagentStop":
+		d.LastHash = lastHash(p.Body)
 		d.ErrorClass = in.Error
 	case "PreToolUse", "PermissionRequest":
-		d.InputHash = agentkit.HashJSON(in.Input)
+		d.InputHash = agentkit.HashJSON(agentkit.Member(p.Body, "tool_input"))
 	case "Notification":
 		d.Reason = in.Notification
 	}
 	if p.Exists == nil || !p.Exists(in.Transcript) {
-		d.carry(&in)
+		d.carry(in.Event, p.Body)
 	}
 	raw, err := json.Marshal(d)
 	if err != nil {
@@ -152,20 +156,30 @@ func versionOf(agent string) string {
 }
 
 // carry keeps the content that no transcript holds.
-func (d *data) carry(in *payload) {
-	switch in.Event {
+func (d *data) carry(event string, body []byte) {
+	text := func(name string) string { return agentkit.ClipJSON(agentkit.Member(body, name)) }
+	switch event {
 	case "UserPromptSubmit":
-		d.Text = agentkit.Clip(in.Text)
+		d.Text = text("prompt")
 	case "Stop", "StopFailure", "SubagentStop":
-		d.Text = agentkit.Clip(in.Last)
+		d.Text = text("last_assistant_message")
 	case "PostToolUseFailure":
-		d.Text = agentkit.Clip(in.Error)
-		d.Input = in.Input
+		d.Text = text("error")
+		d.Input = agentkit.Member(body, "tool_input")
 	case "PostToolUse":
-		d.Input, d.Response = in.Input, in.Response
+		d.Input, d.Response = agentkit.Member(body, "tool_input"), agentkit.Member(body, "tool_response")
 	case "PreToolUse":
-		d.Input = in.Input
+		d.Input = agentkit.Member(body, "tool_input")
 	case "PostCompact":
-		d.Text = agentkit.Clip(in.Summary)
+		d.Text = text("compact_summary")
 	}
+}
+
+// lastHash names the reply that a Stop hook announces.
+func lastHash(body []byte) string {
+	var last string
+	if json.Unmarshal(agentkit.Member(body, "last_assistant_message"), &last) != nil || last == "" {
+		return ""
+	}
+	return agentkit.HashText(last)
 }

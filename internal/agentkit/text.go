@@ -21,15 +21,48 @@ func Clip(s string) string {
 	return cut + fmt.Sprintf("\n[… %d bytes left out]", len(s)-len(cut))
 }
 
+// ClipJSON decodes a JSON string and clips it. Of a long one only the beginning is
+// decoded. What is no string is "".
+func ClipJSON(raw json.RawMessage) string {
+	const beginning = 8 * MaxCarried
+	left := 0
+	if len(raw) > 2*beginning {
+		left = len(raw) - beginning
+		raw = raw[:beginning]
+		for i := 0; i < 6 && len(raw) > 0 && raw[len(raw)-1] != ' '; i++ { // an escape is six bytes at most
+			if cut := append(raw[:len(raw):len(raw)], '"'); json.Valid(cut) {
+				break
+			}
+			raw = raw[:len(raw)-1]
+		}
+		raw = append(raw[:len(raw):len(raw)], '"')
+	}
+	var text string
+	if json.Unmarshal(raw, &text) != nil {
+		return ""
+	}
+	if left > 0 && len(text) > MaxCarried {
+		cut := strings.ToValidUTF8(text[:MaxCarried], "")
+		return cut + fmt.Sprintf("\n[… about %d bytes left out]", left+len(text)-len(cut))
+	}
+	return Clip(text)
+}
+
 // HashText names a text without keeping it.
 func HashText(s string) string {
 	sum := sha256.Sum256([]byte(strings.TrimSpace(s)))
 	return hex.EncodeToString(sum[:8])
 }
 
+// maxCanonical bounds a value that is decoded to be named.
+const maxCanonical = 256 << 10
+
 // HashJSON names a JSON value without keeping it: equal values have equal names,
 // whatever their key order and spacing.
 func HashJSON(raw json.RawMessage) string {
+	if len(raw) > maxCanonical {
+		return HashText(string(raw)) // its writer writes it alike each time
+	}
 	var v any
 	if json.Unmarshal(raw, &v) != nil {
 		return ""
