@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"time"
 
 	"github.com/tracesmith/tracesmith/internal/atomicfile"
+	"github.com/tracesmith/tracesmith/internal/regular"
 )
 
 // maxFile is how much of the file is read.
@@ -57,7 +57,7 @@ func readFile(path string) (*file, error) {
 }
 
 func readAll(path string) ([]byte, error) {
-	r, err := os.Open(path)
+	r, err := regular.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("profile: %w", err)
 	}

@@ -20,6 +20,9 @@ const (
 	exitUsage = 64
 )
 
+// endWithin is how long a command may take to end after it was interrupted.
+const endWithin = 2 * time.Second
+
 // Main runs the command that args name and returns its exit code.
 func Main(args []string, env func(string) string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if len(args) > 0 && args[0] == "hook" {
@@ -31,7 +34,28 @@ func Main(args []string, env func(string) string, stdin io.Reader, stdout, stder
 		stdin: stdin, stdout: stdout, stderr: stderr,
 		env: env, now: time.Now, getwd: os.Getwd, executable: os.Executable,
 	}
-	return a.execute(ctx, a.root(), args)
+	return a.obey(ctx, stop, func() int { return a.execute(ctx, a.root(), args) })
+}
+
+// obey runs a command to its end, or until some time after the context's: one that
+// waits for its input does not see that. restore gives signals back to the system,
+// so that a second one ends the process at once.
+func (a *app) obey(ctx context.Context, restore func(), command func() int) int {
+	done := make(chan int, 1)
+	go func() { done <- command() }()
+	select {
+	case code := <-done:
+		return code
+	case <-ctx.Done():
+	}
+	restore()
+	select {
+	case code := <-done:
+		return code
+	case <-time.After(endWithin):
+		fmt.Fprintln(a.stderr, "tracesmith: interrupted")
+		return exitError
+	}
 }
 
 // execute runs the command that args name and maps the outcome to an exit code.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -57,4 +58,39 @@ func TestThePanicOfACommandIsOneLineWithoutContent(t *testing.T) {
 	if code != exitError || strings.Count(errs.String(), "\n") != 1 || strings.Contains(errs.String(), "secret") {
 		t.Errorf("exit %d, printed %q", code, errs.String())
 	}
+}
+
+func TestACommandThatWaitsForItsInputEndsWithASignal(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var errs bytes.Buffer
+		a := &app{stderr: &errs}
+		ctx, signal := context.WithCancel(t.Context())
+		input, restored := make(chan int), false
+		start := time.Now()
+		time.AfterFunc(time.Minute, signal)
+		code := a.obey(ctx, func() { restored = true }, func() int { return <-input })
+		if took := time.Since(start); code != exitError || !restored || took != time.Minute+endWithin {
+			t.Errorf("exit %d after %v, signals restored: %v", code, took, restored)
+		}
+		if errs.String() != "tracesmith: interrupted\n" {
+			t.Errorf("printed %q", errs.String())
+		}
+		close(input)
+	})
+}
+
+func TestACommandThatHeedsASignalSaysHowItEnded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := &app{}
+		ctx, signal := context.WithCancel(t.Context())
+		time.AfterFunc(time.Minute, signal)
+		code := a.obey(ctx, func() {}, func() int {
+			<-ctx.Done()
+			time.Sleep(endWithin / 2) // a server that lets its requests end
+			return exitOK
+		})
+		if code != exitOK {
+			t.Errorf("exit %d", code)
+		}
+	})
 }

@@ -7,10 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/spf13/cobra"
 
+	"github.com/tracesmith/tracesmith/internal/regular"
 	"github.com/tracesmith/tracesmith/runtypes"
 )
 
@@ -28,7 +28,7 @@ the contract. The exit code is 1 if there is one, or if there is no run.`,
 		RunE: func(_ *cobra.Command, args []string) error {
 			in := a.stdin
 			if len(args) == 1 && args[0] != "-" {
-				f, err := os.Open(args[0])
+				f, err := regular.Open(args[0])
 				if err != nil {
 					return fmt.Errorf("validate: %w", err)
 				}

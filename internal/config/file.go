@@ -14,6 +14,8 @@ import (
 	"strconv"
 
 	"github.com/pelletier/go-toml/v2"
+
+	"github.com/tracesmith/tracesmith/internal/regular"
 )
 
 const (
@@ -132,14 +134,11 @@ func decodeFile(path string) (map[string]any, error) {
 
 // readFile reads a small file.
 func readFile(path string, limit int) ([]byte, error) {
-	f, err := os.Open(path)
+	f, err := regular.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("config: %w", err)
 	}
 	defer f.Close()
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("config: %s: not a regular file", path)
-	}
 	text, err := io.ReadAll(io.LimitReader(f, int64(limit)+1))
 	if err != nil {
 		return nil, fmt.Errorf("config: %w", err)

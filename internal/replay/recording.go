@@ -8,10 +8,11 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"time"
+
+	"github.com/tracesmith/tracesmith/internal/regular"
 )
 
 // recordedHome is the home directory recordings are written with.
@@ -53,7 +54,7 @@ func Load(dir string) (*Recording, error) {
 }
 
 func readSteps(path string) ([]Step, error) {
-	f, err := os.Open(path)
+	f, err := regular.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("replay: %w", err)
 	}

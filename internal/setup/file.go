@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/tracesmith/tracesmith/internal/regular"
 )
 
 // maxSettings bounds a settings file.
@@ -33,7 +35,7 @@ func readFile(path string) (*file, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := os.Open(target)
+	f, err := regular.Open(target)
 	if err != nil {
 		return nil, err
 	}
@@ -41,9 +43,6 @@ func readFile(path string) (*file, error) {
 	info, err := f.Stat()
 	if err != nil {
 		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s: not a regular file", target)
 	}
 	text, err := io.ReadAll(io.LimitReader(f, maxSettings+1))
 	if err != nil {

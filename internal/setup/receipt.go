@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/tracesmith/tracesmith/internal/atomicfile"
+	"github.com/tracesmith/tracesmith/internal/regular"
 )
 
 // receiptVersion is the format of receipts.
@@ -102,7 +103,7 @@ func (r receipts) drop(agent, file string) error {
 }
 
 func readReceipt(path string) (*Receipt, error) {
-	f, err := os.Open(path)
+	f, err := regular.Open(path)
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,8 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+
+	"github.com/tracesmith/tracesmith/internal/regular"
 )
 
 // magic is how every SQLite file begins.
@@ -45,7 +47,7 @@ func prepare(path string) error {
 
 // inspect looks at a file that is there: an empty one is a store not yet begun.
 func inspect(path string) error {
-	file, err := os.Open(path)
+	file, err := regular.Open(path)
 	if err != nil {
 		return err
 	}
