@@ -91,12 +91,12 @@ func (h *hook) capture() *loss {
 	if l := h.input(); l != nil {
 		return l
 	}
-	payload := integrations.Payload{Body: h.body, Args: h.Args[1:], Env: h.Env, Exists: exists, Parent: os.Getppid()}
+	payload := integrations.Payload{Body: h.body, Args: h.Args[1:], Env: h.Env, Exists: exists, Parent: procid.Caller()}
 	route, event, l := h.route(payload)
 	if l != nil {
 		return l
 	}
-	settings, err := config.Load(config.Options{Env: h.Env, Dir: route.CWD})
+	settings, err := config.Load(config.Options{Env: h.Env, Dir: route.CWD, Agent: h.agent.Name})
 	if err != nil {
 		// Tracing goes on with what could be read; the drainer will say so too.
 		h.lost(&loss{reason: reasonConfig, err: err})

@@ -9,6 +9,11 @@ import (
 	"github.com/tracesmith/tracesmith/internal/journal"
 )
 
+// checked bounds the input that is looked through for being JSON. Of a longer one
+// the agent's Peek and Project read the beginning and what they need: looking at all
+// of it takes longer than a hook has.
+const checked = 1 << 20
+
 // input takes the event: the last argument where that is JSON, as some agents
 // have it, else standard input up to the limit.
 func (h *hook) input() *loss {
@@ -20,7 +25,7 @@ func (h *hook) input() *loss {
 	switch {
 	case len(h.body) == 0:
 		return &loss{reason: reasonNoInput}
-	case !json.Valid(h.body):
+	case len(h.body) <= checked && !json.Valid(h.body):
 		return &loss{reason: journal.DropBadInput}
 	}
 	return nil

@@ -58,7 +58,7 @@ func draining(session *journal.Session) bool {
 
 // delivers reports whether a drainer would have anywhere to go.
 func delivers(s config.Config) bool {
-	return s.Store || s.APIKey != "" && s.Upload != config.Off
+	return s.Store || s.Delivers() && s.Upload != config.Off
 }
 
 // inline reports whether hooks wait for delivery: because the user says so, or
