@@ -9,7 +9,8 @@ import (
 
 // Kinds of event that no hook sends: the drainer makes them.
 const (
-	// Grew says that a watched file has new lines. It comes last in a pass.
+	// Grew says that a watched file has new lines, or answers Status.More. It comes
+	// last in a pass.
 	Grew = "grew"
 	// Idle says that the bounded wait for what Status.Waiting promised is over.
 	Idle = "idle"
@@ -65,4 +66,5 @@ type Status struct {
 	Waiting bool     // an end is known but what the agent writes last is not on disk yet
 	Ended   bool     // the session has ended; only a resume continues it
 	Watch   []string // files whose growth matters while something is open
+	More    bool     // Apply held runs back, so that not all are in memory at once: another Grew brings them
 }

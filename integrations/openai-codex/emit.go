@@ -15,6 +15,9 @@ import (
 	"github.com/tracesmith/tracesmith/runtypes"
 )
 
+// metaBackground marks a tool that was answered while its process went on.
+const metaBackground = "is_background"
+
 // advanceTurn posts the turn's root, then what is final below it, and closes it if
 // there is evidence that it is over.
 func (r *reducer) advanceTurn(src integrations.Source, t *turn, hard bool) (ops []runtypes.Op, closed bool, err error) {
@@ -250,7 +253,7 @@ func (r *reducer) tool(f *family, t *tool) *runtypes.Run {
 	}
 	done := t.answered() || t.facts != nil || t.hosted
 	if t.running && done {
-		run.Metadata[agentkit.MetaBackgroundOf] = true
+		run.Metadata[metaBackground] = true
 	}
 	err, class, interrupted := t.outcome()
 	if class != "" {

@@ -49,8 +49,8 @@ type data struct {
 	Text       string `json:"text,omitempty"` // prompt or last message
 }
 
-// peek reads where a payload belongs. The agent's process is the hook's parent: Codex
-// starts the command through a shell, and the command replaces it.
+// peek reads where a payload belongs. The agent's process is the one that called the
+// hook, by way of a shell.
 func peek(p integrations.Payload) (integrations.Route, error) {
 	in, err := parsePayload(p.Body)
 	if err != nil {

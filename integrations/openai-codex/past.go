@@ -189,6 +189,9 @@ func retell(src integrations.Source, thread string, parts []string) (integration
 			if err != nil {
 				return told, fmt.Errorf("openaicodex: rollout: %w", err)
 			}
+			if !structural(raw.Data) {
+				continue
+			}
 			rec, ok := parseRecord(raw.Data)
 			if !ok {
 				continue

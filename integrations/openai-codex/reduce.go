@@ -23,6 +23,7 @@ type reducer struct {
 	From   int64              `json:"from,omitempty"`  // lines before it have been looked at
 	Count  int                `json:"count,omitempty"` // turns begun in this thread
 	Total  *tokens            `json:"total,omitempty"` // its running total at From
+	More   bool               `json:"more,omitempty"`  // something was held back
 	Ended  bool               `json:"ended,omitempty"`
 	Turns  []*turn            `json:"turns,omitempty"`  // open ones, oldest first
 	Closed []string           `json:"closed,omitempty"` // the last turns that were closed
@@ -57,6 +58,18 @@ const (
 	maxAgents = 48
 )
 
+// maxOps bounds the bytes of runs that one event gives, but for the turn that exceeds
+// it: a drainer that comes late may find a rollout of any size.
+const maxOps = 4 << 20
+
+func sizeOf(ops []runtypes.Op) int {
+	n := 0
+	for _, op := range ops {
+		n += len(op.Run.Inputs) + len(op.Run.Outputs)
+	}
+	return n
+}
+
 func newReducer(o integrations.Options) *reducer { return &reducer{options: o} }
 
 // Apply implements integrations.Reducer.
@@ -77,6 +90,11 @@ func (r *reducer) Apply(src integrations.Source, e integrations.Event) ([]runtyp
 		}
 		r.releaseAgents(true)
 		ops, err := r.advance(src, true)
+		for err == nil && r.More { // nothing comes after it
+			var more []runtypes.Op
+			more, err = r.advance(src, true)
+			ops = append(ops, more...)
+		}
 		r.Ended = true
 		return ops, err
 	}
@@ -92,7 +110,7 @@ func (r *reducer) Apply(src integrations.Source, e integrations.Event) ([]runtyp
 
 // Status implements integrations.Reducer.
 func (r *reducer) Status() integrations.Status {
-	s := integrations.Status{Open: len(r.Turns), Ended: r.Ended}
+	s := integrations.Status{Open: len(r.Turns), Waiting: r.More, Ended: r.Ended, More: r.More}
 	for _, t := range r.Turns {
 		s.Waiting = s.Waiting || t.waits()
 	}
@@ -223,6 +241,7 @@ func (r *reducer) turn(e integrations.Event, d *data) *turn {
 func (r *reducer) advance(src integrations.Source, hard bool) ([]runtypes.Op, error) {
 	var ops []runtypes.Op
 	var errs []error
+	r.More = false
 	for {
 		more := false
 		if !r.halted() {
@@ -233,6 +252,10 @@ func (r *reducer) advance(src integrations.Source, hard bool) ([]runtypes.Op, er
 		emitted, err := r.advanceTurns(src, hard)
 		ops, errs = append(ops, emitted...), append(errs, err)
 		if !more || r.halted() {
+			break
+		}
+		if sizeOf(ops) > maxOps {
+			r.More = true
 			break
 		}
 	}

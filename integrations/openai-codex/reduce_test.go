@@ -366,3 +366,30 @@ func TestRemotesLoseTheirCredentials(t *testing.T) {
 	f(`C:\git\widgets`, "")
 	f("../widgets", "")
 }
+
+func TestALongRolloutIsToldInPieces(t *testing.T) {
+	lines := []string{metaLine(rootID, "")}
+	var last string
+	const turns = 40
+	for i := range turns {
+		last = fmt.Sprintf("01a22ab2-%04x-7002-a71b-5ecf06410e31", 0x4c86+i)
+		lines = append(lines, opening(last)...)
+		lines = append(lines, sayLine(last, strings.Repeat("x", 200_000)), usageLine(last, "r", 10, 2), doneLine(last, "x"))
+	}
+	x := tell(t, map[string]string{rolloutOf(rootID): write(lines...)})
+	x.event("SessionStart", start("startup"))
+	x.event("Stop", names(last)) // the other turns' hooks were lost
+	if s := x.r.Status(); !s.More || !s.Waiting || len(x.list) > turns {
+		t.Errorf("%d runs at once, more %v, waiting %v", len(x.list), s.More, s.Waiting)
+	}
+	for range turns {
+		if !x.r.Status().More {
+			break
+		}
+		x.own(integrations.Grew)
+	}
+	x.own(integrations.Grew)
+	if len(x.list) != 2*turns || x.r.Status().Open != 0 {
+		t.Errorf("%d runs, %d left open", len(x.list), x.r.Status().Open)
+	}
+}

@@ -246,6 +246,21 @@ func relevant(data []byte) bool {
 	return !bytes.Contains(head, []byte(`"role":"developer"`))
 }
 
+// structural reports whether a line may begin or end a turn, or change the thread's
+// total: what has to be looked at where no turn is wanted. It goes by the first bytes,
+// and takes what it does not know for structural.
+func structural(data []byte) bool {
+	head := data[:min(len(data), 512)]
+	for _, content := range [...]string{
+		`"type":"response_item"`, `"type":"turn_context"`, `"type":"token_usage_record"`, `"type":"compacted"`,
+	} {
+		if bytes.Contains(head[:min(len(head), 128)], []byte(content)) {
+			return false
+		}
+	}
+	return !bytes.Contains(head, []byte(`"payload":{"type":"item_completed"`)) || bytes.Contains(head, []byte(`"EnteredReviewMode"`))
+}
+
 // turn is the id of the turn that a line names; "" if it names none.
 func (r *record) turn() string {
 	switch {

@@ -40,6 +40,9 @@ func (rd *reader) read(src integrations.Source, wants func(id string, offset int
 			return false, fmt.Errorf("openaicodex: rollout: %w", err)
 		}
 		rd.next = raw.Next
+		if !rd.listens() && !structural(raw.Data) {
+			continue
+		}
 		rec, ok := parseRecord(raw.Data)
 		if !ok {
 			continue
@@ -50,6 +53,16 @@ func (rd *reader) read(src integrations.Source, wants func(id string, offset int
 		}
 	}
 	return false, nil
+}
+
+// listens reports whether lines of a turn are being kept.
+func (rd *reader) listens() bool {
+	for _, s := range rd.stretches {
+		if !s.over() {
+			return true
+		}
+	}
+	return false
 }
 
 func (rd *reader) take(rec *record, wants func(id string, offset int64) bool) (ended bool) {
@@ -240,6 +253,9 @@ func countTurns(src integrations.Source, beside, thread string, end int64, deep 
 	for raw, err := range src.Lines(path, 0) {
 		if err != nil {
 			return n
+		}
+		if !structural(raw.Data) {
+			continue
 		}
 		rec, ok := parseRecord(raw.Data)
 		switch {

@@ -171,16 +171,16 @@ func (f *fold) entry(ctx context.Context, look *files, e journal.Entry) {
 	f.take(ctx, e.At, ops)
 }
 
-// due says which of the drainer's own events is next: the agent's files have
-// grown; else they were read to the end and its process is gone; else what was
+// due says which of the drainer's own events is next: the reducer has more of what it
+// read, or the agent's files have grown; else they were read to the end and its process is gone; else what was
 // promised has not come in time.
 func (f *fold) due(look *files, gone bool) string {
 	status := f.reducer.Status()
-	if status.Open == 0 && !status.Waiting {
+	if status.Open == 0 && !status.Waiting && !status.More {
 		return ""
 	}
 	switch {
-	case look.grown(status.Watch, f.cp.Seen):
+	case status.More, look.grown(status.Watch, f.cp.Seen):
 		return integrations.Grew
 	case gone && !f.cp.Dead:
 		return integrations.Dead
@@ -294,6 +294,9 @@ func (f *fold) agentGone() bool {
 // a bounded time.
 func (f *fold) expecting() bool {
 	status := f.reducer.Status()
+	if status.More {
+		return true
+	}
 	if status.Open == 0 && !status.Waiting {
 		return false
 	}

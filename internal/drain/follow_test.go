@@ -181,6 +181,22 @@ func TestWhatWasPromisedIsWaitedForWithinBounds(t *testing.T) {
 	}
 }
 
+func TestAReducerThatHoldsRunsBackIsAskedForMore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		b.patient()
+		path := filepath.Join(t.TempDir(), "transcript")
+		b.hook("start", toyData{Path: path, Step: 1})
+		b.write(path, "one")
+		b.write(path, "two")
+		b.write(path, "three")
+		if err := b.drain(); err != nil {
+			t.Error(err)
+		}
+		b.want("Toy Turn (open), one, three, two")
+	})
+}
+
 func TestATurnWhoseAgentDiedIsClosedAfterAllThatItWrote(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)

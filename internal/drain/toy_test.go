@@ -30,6 +30,7 @@ type toyData struct {
 	Prompt string `json:"prompt,omitempty"`
 	Tool   string `json:"tool,omitempty"`
 	Path   string `json:"path,omitempty"` // its transcript
+	Step   int    `json:"step,omitempty"` // at most so many runs at once; 0: all
 }
 
 // toyReducer folds the toy agent's events: start, tool, stop, end. If it keeps a
@@ -45,13 +46,15 @@ type toyReducer struct {
 	Offset  int64
 	Stopped bool
 	Ended   bool
+	Step    int
+	More    bool
 
 	kept *runtypes.Run // a cache that does not survive
 	spy  func(*toyReducer, integrations.Source, integrations.Event)
 }
 
 func (r *toyReducer) Status() integrations.Status {
-	s := integrations.Status{Waiting: r.Open && r.Stopped, Ended: r.Ended}
+	s := integrations.Status{Waiting: r.Open && r.Stopped, Ended: r.Ended, More: r.More}
 	if r.Open {
 		s.Open = 1
 	}
@@ -109,7 +112,7 @@ func (r *toyReducer) Apply(src integrations.Source, e integrations.Event) ([]run
 		}
 		r.Turns++
 		r.Open, r.Stopped, r.Ended = true, false, false
-		r.Start, r.CWD, r.Head = e.At, e.CWD, e.Head
+		r.Start, r.CWD, r.Head, r.Step = e.At, e.CWD, e.Head, data.Step
 		if data.Path != r.Path {
 			r.Path, r.Offset = data.Path, 0
 		}
@@ -139,9 +142,13 @@ func (r *toyReducer) Apply(src integrations.Source, e integrations.Event) ([]run
 }
 
 func (r *toyReducer) transcript(src integrations.Source) (ops []runtypes.Op, err error) {
+	r.More = false
 	for line, err := range src.Lines(r.Path, r.Offset) {
 		if err != nil {
 			return ops, err
+		}
+		if r.More = r.Step > 0 && len(ops) == r.Step; r.More {
+			return ops, nil
 		}
 		r.Offset = line.Next
 		switch name := string(line.Data); {

@@ -50,6 +50,7 @@ type Status struct {
 	Waiting bool     `json:"waiting,omitempty"`
 	Ended   bool     `json:"ended,omitempty"`
 	Watch   []string `json:"watch,omitempty"`
+	More    bool     `json:"more,omitempty"`
 }
 
 // Remote is the repository of a trace, looked up once so that all its runs agree.
