@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -58,31 +60,93 @@ func drainCommand(a *app) *cobra.Command {
 	return cmd
 }
 
-func (a *app) drain(ctx context.Context, flags drainFlags) (err error) {
+// drain delivers what the flags name. Agents whose settings send elsewhere than
+// others' have a drainer each.
+func (a *app) drain(ctx context.Context, flags drainFlags) error {
 	state, err := a.openState()
 	if err != nil {
 		return err
 	}
-	settings, unreadable := a.settings("")
-	if unreadable != nil && !flags.linger {
-		return unreadable
+	if flags.session != "" {
+		if _, err := state.Keyed(flags.session); err != nil {
+			return err
+		}
 	}
 	log, file, err := state.Log()
 	if err != nil {
 		return err
 	}
 	defer file.Close()
-	if unreadable != nil {
-		// Defaults must not stand in for what the user meant: nothing leaves.
-		log.Error("settings", "error", unreadable.Error())
-		settings.APIKey = ""
+	groups, err := a.groups(flags, log)
+	if err != nil {
+		return err
 	}
-	destinations, end, err := a.destinations(ctx, state, settings, flags, log)
+	var failures []error
+	for _, g := range groups {
+		failures = append(failures, a.drainGroup(ctx, state, g, flags, log))
+	}
+	return errors.Join(failures...)
+}
+
+// group is agents with the same settings.
+type group struct {
+	agents   []string
+	settings config.Config
+}
+
+// groups reads the settings of the agents that are concerned: that of the session, or
+// all. A lingering drainer serves those that go where its own session goes.
+func (a *app) groups(flags drainFlags, log *slog.Logger) ([]group, error) {
+	own, _, _ := strings.Cut(flags.session, "/")
+	var list []group
+	for _, name := range agents.Names() {
+		settings, unreadable := a.settings(name, "")
+		switch {
+		case unreadable != nil && !flags.linger:
+			return nil, unreadable
+		case unreadable != nil:
+			// Defaults must not stand in for what the user meant: nothing leaves.
+			log.Error("settings", "error", unreadable.Error())
+			settings = settings.Offline()
+		}
+		at := slices.IndexFunc(list, func(g group) bool { return same(g.settings, settings) })
+		if at < 0 {
+			list, at = append(list, group{settings: settings}), len(list)
+		}
+		list[at].agents = append(list[at].agents, name)
+	}
+	if own == "" {
+		return list, nil
+	}
+	list = slices.DeleteFunc(list, func(g group) bool { return !slices.Contains(g.agents, own) })
+	if len(list) == 0 {
+		return nil, fmt.Errorf("drain: unknown agent %q", own)
+	}
+	return list, nil
+}
+
+// same reports whether two settings let one drainer serve both. What differs by run
+// is the shaper's.
+func same(a, b config.Config) bool {
+	return a.Destination() == b.Destination() && a.KeyHash() == b.KeyHash() && a.Inputs == b.Inputs &&
+		a.Live == b.Live && a.Redact == b.Redact && a.Store == b.Store && a.Upload == b.Upload
+}
+
+func (a *app) drainGroup(ctx context.Context, state *journal.State, g group, flags drainFlags, log *slog.Logger) (err error) {
+	destinations, end, err := a.destinations(ctx, state, g.settings, flags, log)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, end()) }()
-	d, err := drain.New(a.drainConfig(state, settings, destinations, flags, log))
+	cfg := a.drainConfig(state, g.settings, destinations, flags, log)
+	cfg.Agents = func(name string) *integrations.Agent {
+		agent, _ := agents.Find(name)
+		if !slices.Contains(g.agents, name) {
+			return nil
+		}
+		return agent
+	}
+	d, err := drain.New(cfg)
 	if err != nil {
 		return err
 	}
@@ -122,41 +186,4 @@ func remote(ctx context.Context, dir string) string {
 		return ""
 	}
 	return info.URL
-}
-
-// destinations opens every place that runs go to. end closes them.
-func (a *app) destinations(ctx context.Context, state *journal.State, settings config.Config, flags drainFlags, log *slog.Logger) (list []drain.Destination, end func() error, err error) {
-	var closers []func() error
-	end = func() error {
-		var failures []error
-		for _, each := range closers {
-			failures = append(failures, each())
-		}
-		return errors.Join(failures...)
-	}
-	if settings.Store {
-		if local, err := a.openStore(ctx, state); err != nil {
-			// LangSmith must not suffer for it.
-			log.Error("store", "error", err.Error())
-		} else {
-			closers = append(closers, local.Close)
-			list = append(list, drain.Destination{ID: "store", Name: "local store", Export: local.Export, Past: true})
-		}
-	}
-	if settings.APIKey == "" || settings.Upload == config.Off && flags.linger {
-		return list, end, nil
-	}
-	id := settings.Destination()
-	client, err := exporter.NewClient(exporter.Config{
-		Endpoint: settings.Endpoint, APIKey: settings.APIKey, WorkspaceID: settings.WorkspaceID,
-		Project: settings.Project, MaxElapsed: exportLimit, Logger: log,
-		Redact: exporter.NoRedaction, // the drainer has done it
-		OnDrop: drain.Letters(state, id, log),
-	})
-	if err != nil {
-		return nil, nil, errors.Join(fmt.Errorf("LangSmith: %w", err), end())
-	}
-	closers = append(closers, client.Close)
-	list = append(list, drain.Destination{ID: id, Name: settings.Endpoint, Key: settings.KeyHash(), Export: client.Export})
-	return list, end, nil
 }

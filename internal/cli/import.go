@@ -103,7 +103,7 @@ func (a *app) importPast(ctx context.Context, agent *integrations.Agent, flags i
 	if err != nil {
 		return err
 	}
-	settings, err := a.settings("")
+	settings, err := a.settings(agent.Name, "")
 	if err != nil {
 		return err
 	}
@@ -148,7 +148,7 @@ func (a *app) importConfig(state *journal.State, agent *integrations.Agent, sett
 		State: state, Agent: agent, Destinations: destinations,
 		Place: integrations.Place{Home: a.home(), Env: a.env},
 		Paths: flags.paths, Since: flags.since, DryRun: flags.dryRun,
-		Wanted: func(dir string) bool { return folders.in(dir).Enabled },
+		Wanted: func(dir string) bool { return folders.in(agent.Name, dir).Enabled },
 		Shape:  folders.shape, Redact: live.Redact, Reducer: live.Reducer,
 		Log: log, Now: a.now,
 	}

@@ -13,20 +13,20 @@ const maxFolders = 256
 
 // shaper applies the user's settings to runs. It is safe for concurrent use.
 type shaper struct {
-	load func(dir string) (config.Config, error)
+	load func(agent, dir string) (config.Config, error)
 
-	mu    sync.Mutex
-	byDir map[string]config.Config
+	mu      sync.Mutex
+	byPlace map[[2]string]config.Config // by agent and folder
 }
 
-func newShaper(load func(dir string) (config.Config, error)) *shaper {
-	return &shaper{load: load, byDir: map[string]config.Config{}}
+func newShaper(load func(agent, dir string) (config.Config, error)) *shaper {
+	return &shaper{load: load, byPlace: map[[2]string]config.Config{}}
 }
 
 // shape applies the settings of the folder that the run's turn works in: there a
 // project may lower what is sent, and add tags and metadata.
 func (s *shaper) shape(run *runtypes.Run) {
-	settings := s.in(run.Identity.WorkingDirectory)
+	settings := s.in(run.Identity.Integration, run.Identity.WorkingDirectory)
 	if settings.Project == "" && run.Project == "" {
 		run.Project = run.Identity.Integration
 	}
@@ -50,22 +50,23 @@ func (s *shaper) shape(run *runtypes.Run) {
 	}
 }
 
-// in returns the settings of a folder. Where they cannot be read no content
+// in returns an agent's settings in a folder. Where they cannot be read no content
 // leaves: a project may have asked for that.
-func (s *shaper) in(dir string) config.Config {
+func (s *shaper) in(agent, dir string) config.Config {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	settings, ok := s.byDir[dir]
+	place := [2]string{agent, dir}
+	settings, ok := s.byPlace[place]
 	if ok {
 		return settings
 	}
-	settings, err := s.load(dir)
+	settings, err := s.load(agent, dir)
 	if err != nil {
 		settings.Content = config.Metadata
 	}
-	if len(s.byDir) >= maxFolders {
-		clear(s.byDir)
+	if len(s.byPlace) >= maxFolders {
+		clear(s.byPlace)
 	}
-	s.byDir[dir] = settings
+	s.byPlace[place] = settings
 	return settings
 }

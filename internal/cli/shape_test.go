@@ -13,7 +13,7 @@ import (
 
 func TestRunsCarryTheSettingsOfTheirFolder(t *testing.T) {
 	asked := 0
-	s := newShaper(func(dir string) (config.Config, error) {
+	s := newShaper(func(_, dir string) (config.Config, error) {
 		asked++
 		switch dir {
 		case "/private":

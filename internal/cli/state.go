@@ -30,9 +30,9 @@ func storePath(state *journal.State) string {
 	return filepath.Join(state.Dir(), "store", "runs.db")
 }
 
-// settings reads the configuration as it stands in a directory.
-func (a *app) settings(dir string) (config.Config, error) {
-	return config.Load(config.Options{Env: a.env, Dir: dir})
+// settings reads the configuration as it stands for an agent in a directory.
+func (a *app) settings(agent, dir string) (config.Config, error) {
+	return config.Load(config.Options{Env: a.env, Dir: dir, Agent: agent})
 }
 
 // oneLine makes one line of an error that joins several.

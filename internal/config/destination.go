@@ -1,28 +1,76 @@
 package config
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"strings"
 )
 
-// Destination names the place in LangSmith that runs go to: the same id for the same
-// endpoint, workspace and project, whatever the key, so that a new key is no new
-// place. It is empty where no key is set, since nothing goes to LangSmith then.
-func (c Config) Destination() string {
-	if c.APIKey == "" {
-		return ""
+// Place is one destination in LangSmith.
+type Place struct {
+	// ID is the same for the same endpoint, workspace and project, whatever the key:
+	// a new key is no new place.
+	ID                                     string
+	Endpoint, APIKey, WorkspaceID, Project string
+}
+
+// Places lists where runs go in LangSmith; none if they go nowhere. A replica has its
+// own key, or that of the settings if it is at the same endpoint.
+func (c Config) Places() []Place {
+	if len(c.Replicas) == 0 {
+		if !c.Delivers() {
+			return nil
+		}
+		return []Place{place(c.Endpoint, c.APIKey, c.WorkspaceID, c.Project)}
 	}
-	return "langsmith-" + digest(c.Endpoint, c.WorkspaceID, c.Project)
+	var list []Place
+	for _, r := range c.Replicas {
+		if r.Endpoint != "" && r.Endpoint != c.Endpoint {
+			list = append(list, place(r.Endpoint, r.APIKey, r.WorkspaceID, cmp.Or(r.Project, c.Project)))
+			continue
+		}
+		list = append(list, place(c.Endpoint, cmp.Or(r.APIKey, c.APIKey), cmp.Or(r.WorkspaceID, c.WorkspaceID), cmp.Or(r.Project, c.Project)))
+	}
+	return list
+}
+
+func place(endpoint, key, workspace, project string) Place {
+	return Place{"langsmith-" + digest(endpoint, workspace, project), endpoint, key, workspace, project}
+}
+
+// Destination names the places in LangSmith that runs go to: their ids, parted by
+// commas. It is empty where nothing goes to LangSmith.
+func (c Config) Destination() string {
+	var ids []string
+	for _, p := range c.Places() {
+		ids = append(ids, p.ID)
+	}
+	return strings.Join(ids, ",")
 }
 
 // KeyHash tells one key for a destination from another, and nothing of the key: two
-// shells may hold keys of different owners. It is empty where no key is set.
+// shells may hold keys of different owners. It is empty where nothing goes to
+// LangSmith.
 func (c Config) KeyHash() string {
-	if c.APIKey == "" {
-		return ""
+	keys := []string{"key"}
+	for _, p := range c.Places() {
+		keys = append(keys, p.APIKey)
 	}
-	return digest("key", c.APIKey)
+	switch {
+	case len(keys) == 1:
+		return ""
+	case c.Login:
+		keys = append(keys, c.Source("api_key"))
+	}
+	return digest(keys...)
+}
+
+// Offline is the settings with nowhere in LangSmith to go.
+func (c Config) Offline() Config {
+	c.APIKey, c.Login, c.Replicas = "", false, nil
+	return c
 }
 
 func digest(parts ...string) string {

@@ -17,7 +17,7 @@ func (d *Drainer) foreign(s *journal.Session, dest Destination) bool {
 		return false
 	}
 	policy, err := d.newestPolicy(s, dest)
-	if err != nil || policy.To != dest.ID || policy.Key == "" || policy.Key == dest.Key {
+	if err != nil || !policy.Wants(dest.ID) || policy.Key == "" || policy.Key == dest.Key {
 		return false
 	}
 	record, err := d.state.Destination(dest.ID)

@@ -71,7 +71,7 @@ func (w *writes) skips(at time.Time, op runtypes.Op) bool {
 	if op.Verb != runtypes.Post || op.Run.ParentID != uuid.Nil || w.dest.Past {
 		return false
 	}
-	if to := w.cp.Policy.To; to == w.dest.ID || to == "" && !at.Before(w.since) {
+	if policy := w.cp.Policy; policy.Wants(w.dest.ID) || policy.To == "" && !at.Before(w.since) {
 		return false
 	}
 	w.cp.Skipped = newest(append(w.cp.Skipped, trace), maxSkipped)

@@ -50,7 +50,9 @@ func TestAnAnswerThatIsNotLangSmithsIsNoAnswer(t *testing.T) {
 
 func TestTheKeyDoesNotFollowARedirect(t *testing.T) {
 	elsewhere := serve(t, func(http.ResponseWriter, *http.Request) { t.Error("the redirect was followed") })
-	c := serve(t, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, elsewhere.Endpoint, http.StatusFound) })
+	c := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, elsewhere.Endpoint, http.StatusFound)
+	})
 	var refused *StatusError
 	if err := c.Check(t.Context()); !errors.As(err, &refused) || refused.Status != http.StatusFound {
 		t.Errorf("%v", err)

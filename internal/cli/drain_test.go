@@ -1,0 +1,46 @@
+package cli
+
+import (
+	"log/slog"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tracesmith/tracesmith/internal/agents"
+)
+
+func TestAgentsThatGoElsewhereHaveADrainerOfTheirOwn(t *testing.T) {
+	env := map[string]string{"LANGSMITH_API_KEY": "key-of-everybody"}
+	a := &app{env: func(name string) string { return env[name] }}
+	others := slices.DeleteFunc(agents.Names(), func(name string) bool { return name == "claude-code" })
+	check := func(name, session string, want ...[]string) {
+		t.Helper()
+		groups, err := a.groups(drainFlags{session: session}, slog.New(slog.DiscardHandler))
+		var got [][]string
+		for _, g := range groups {
+			got = append(got, g.agents)
+		}
+		if diff := cmp.Diff(want, got); err != nil || diff != "" {
+			t.Errorf("%s: %v %s", name, err, diff)
+		}
+	}
+	check("the same for all", "", agents.Names())
+	env["CC_LANGSMITH_PROJECT"] = "mine"
+	check("a project of its own", "", []string{"claude-code"}, others)
+	check("its session", "claude-code/0123", []string{"claude-code"})
+	check("another's session", others[0]+"/0123", others)
+	env["LANGSMITH_RUNS_ENDPOINTS"] = `[{"api_url": "https://a.example", "api_key": "k"}, {"api_url": "https://b.example", "api_key": "l"}]`
+	groups, err := a.groups(drainFlags{session: "claude-code/0123"}, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	configs, err := a.exporters(groups[0].settings)
+	places := groups[0].settings.Places()
+	if err != nil || len(configs) != 2 || len(places) != 2 || places[1].Endpoint != configs[1].Endpoint || places[0].ID == places[1].ID {
+		t.Errorf("%+v, %+v, %v", configs, places, err)
+	}
+	if _, err := a.groups(drainFlags{session: "nobody/0123"}, slog.New(slog.DiscardHandler)); err == nil {
+		t.Error("an unknown agent was served")
+	}
+}

@@ -1,0 +1,84 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"github.com/tracesmith/tracesmith/exporter"
+	"github.com/tracesmith/tracesmith/exporter/profile"
+	"github.com/tracesmith/tracesmith/internal/config"
+	"github.com/tracesmith/tracesmith/internal/drain"
+	"github.com/tracesmith/tracesmith/internal/journal"
+)
+
+// exporters are how to send to each of the settings' places, in the order of
+// config.Config.Places.
+func (a *app) exporters(settings config.Config) ([]exporter.Config, error) {
+	if !settings.Delivers() {
+		return nil, nil
+	}
+	base := exporter.Config{
+		Endpoint: settings.Endpoint, APIKey: settings.APIKey,
+		WorkspaceID: settings.WorkspaceID, Project: settings.Project,
+	}
+	if settings.Login {
+		signedIn, err := profile.Config(a.env)
+		if err != nil {
+			return nil, fmt.Errorf("LangSmith: %w", err)
+		}
+		base.Token = signedIn.Token
+	}
+	for _, r := range settings.Replicas {
+		base.Replicas = append(base.Replicas, exporter.Replica{
+			Endpoint: r.Endpoint, APIKey: r.APIKey, WorkspaceID: r.WorkspaceID, Project: r.Project, Updates: r.Updates,
+		})
+	}
+	list, err := base.Split()
+	if err != nil {
+		return nil, fmt.Errorf("LangSmith: %w", err)
+	}
+	return list, nil
+}
+
+// destinations opens every place that runs go to. end closes them.
+func (a *app) destinations(ctx context.Context, state *journal.State, settings config.Config, flags drainFlags, log *slog.Logger) (list []drain.Destination, end func() error, err error) {
+	var closers []func() error
+	end = func() error {
+		var failures []error
+		for _, each := range closers {
+			failures = append(failures, each())
+		}
+		return errors.Join(failures...)
+	}
+	if settings.Store {
+		if local, err := a.openStore(ctx, state); err != nil {
+			// LangSmith must not suffer for it.
+			log.Error("store", "error", err.Error())
+		} else {
+			closers = append(closers, local.Close)
+			list = append(list, drain.Destination{ID: "store", Name: "local store", Export: local.Export, Past: true})
+		}
+	}
+	if settings.Upload == config.Off && flags.linger {
+		return list, end, nil
+	}
+	configs, err := a.exporters(settings)
+	if err != nil {
+		return nil, nil, errors.Join(err, end())
+	}
+	for i, place := range settings.Places() {
+		cfg := configs[i]
+		cfg.MaxElapsed, cfg.Logger = exportLimit, log
+		cfg.Redact = exporter.NoRedaction // the drainer has done it
+		cfg.OnDrop = drain.Letters(state, place.ID, log)
+		client, err := exporter.NewClient(cfg)
+		if err != nil {
+			return nil, nil, errors.Join(fmt.Errorf("LangSmith: %w", err), end())
+		}
+		closers = append(closers, client.Close)
+		list = append(list, drain.Destination{ID: place.ID, Name: place.Endpoint, Key: settings.KeyHash(), Export: client.Export})
+	}
+	return list, end, nil
+}
