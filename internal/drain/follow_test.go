@@ -193,7 +193,7 @@ func TestAReducerThatHoldsRunsBackIsAskedForMore(t *testing.T) {
 		if err := b.drain(); err != nil {
 			t.Error(err)
 		}
-		b.want("Toy Turn (open), one, three, two")
+		b.want("Toy Turn (open), three, two, one")
 	})
 }
 
