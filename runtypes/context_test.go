@@ -91,6 +91,23 @@ func TestACancelledContextInterruptsTheTurnAndAllThatIsOpen(t *testing.T) {
 	})
 }
 
+func TestATurnThatWasCancelledIsWrittenWhenItsFunctionReturns(t *testing.T) {
+	for range 200 {
+		sink := &Recorder{}
+		ctx, cancel := context.WithCancel(context.Background())
+		func() {
+			ctx, turn := Begin(ctx, sink, identity(), "x")
+			defer turn.Guard(ctx)
+			turn.Tool("bash", "", nil)
+			cancel()
+		}()
+		runs, err := sink.Runs()
+		if err != nil || len(runs) != 2 || runs[0].Pending() {
+			t.Fatalf("%v, %d runs, pending %v", err, len(runs), runs[0].Pending())
+		}
+	}
+}
+
 func TestAnEndedTurnLetsGoOfItsContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sink := &memory{}

@@ -22,6 +22,7 @@ type scope struct {
 	above *scope // nil on a turn that StartTurn began
 
 	streaming atomic.Bool // the first token has come
+	ending    sync.Mutex  // held until the run is written in its final state
 
 	mu     sync.Mutex
 	run    *Run
@@ -112,9 +113,12 @@ func (s *scope) fail(err error) {
 	}
 }
 
-// finish ends the run once; later calls do nothing. What is open below goes first,
-// so that it is delivered before its parent says that all is done.
+// finish ends the run once; later calls do nothing, but return only when it has
+// ended: the sink may be closed next. What is open below goes first, so that it is
+// delivered before its parent says that all is done.
 func (s *scope) finish(output json.RawMessage, err error, reason string) {
+	s.ending.Lock()
+	defer s.ending.Unlock()
 	s.mu.Lock()
 	if s.ended {
 		s.mu.Unlock()
