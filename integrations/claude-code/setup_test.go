@@ -10,7 +10,7 @@ import (
 	"github.com/tracesmith/tracesmith/integrations"
 )
 
-const command = "[ -x /usr/bin/tracesmith ] && exec /usr/bin/tracesmith hook claude-code; exit 0"
+const command = "[ -x /usr/bin/tracesmith ] && /usr/bin/tracesmith hook claude-code; exit 0"
 
 func isOurs(found string) bool { return found == command }
 

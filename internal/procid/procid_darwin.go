@@ -21,6 +21,15 @@ func startOf(pid int) (start string, known bool) {
 	return strconv.FormatInt(at.Sec*1e6+int64(at.Usec), 10), true
 }
 
+// parentOf returns the program that a pid runs and its parent.
+func parentOf(pid int) (program string, parent int, known bool) {
+	info, err := unix.SysctlKinfoProc("kern.proc.pid", pid)
+	if err != nil {
+		return "", 0, false
+	}
+	return unix.ByteSliceToString(info.Proc.P_comm[:]), int(info.Eproc.Ppid), true
+}
+
 // here is the machine's name and the kernel's id of this boot.
 func here() place {
 	machine, _ := os.Hostname()

@@ -22,6 +22,25 @@ func startOf(pid int) (start string, known bool) {
 	return parseStat(stat)
 }
 
+// parentOf returns the program that a pid runs and its parent.
+func parentOf(pid int) (program string, parent int, known bool) {
+	dir := "/proc/" + strconv.Itoa(pid)
+	stat, err := os.ReadFile(dir + "/stat")
+	if err != nil {
+		return "", 0, false
+	}
+	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
+	if len(fields) < 2 {
+		return "", 0, false
+	}
+	// The name in stat is a script's own; the link is to what runs it.
+	if program, err = os.Readlink(dir + "/exe"); err != nil {
+		return "", 0, false
+	}
+	parent, err = strconv.Atoi(string(fields[1]))
+	return program, parent, err == nil
+}
+
 // parseStat finds fields 3 and 22 of proc_pid_stat(5). The second, the program's
 // name, may hold blanks and parentheses, so that counting starts after its last.
 func parseStat(stat []byte) (start string, known bool) {

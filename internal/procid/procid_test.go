@@ -1,6 +1,7 @@
 package procid
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"testing"
@@ -27,6 +28,10 @@ func sleeper(t *testing.T) (pid int, end func()) {
 func TestMain(m *testing.M) {
 	if os.Getenv("PROCID_WAIT") != "" {
 		_, _ = os.Stdin.Read(make([]byte, 1))
+		os.Exit(0)
+	}
+	if os.Getenv("PROCID_CALLER") != "" {
+		fmt.Println(Caller())
 		os.Exit(0)
 	}
 	os.Exit(m.Run())

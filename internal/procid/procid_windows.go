@@ -5,6 +5,7 @@ import (
 	"os"
 	"strconv"
 	"syscall"
+	"unsafe"
 )
 
 const (
@@ -28,6 +29,23 @@ func startOf(pid int) (start string, known bool) {
 		return "", true // ended; somebody still holds a handle
 	}
 	return strconv.FormatUint(uint64(created.HighDateTime)<<32|uint64(created.LowDateTime), 10), true
+}
+
+// parentOf returns the program that a pid runs and its parent.
+func parentOf(pid int) (program string, parent int, known bool) {
+	all, err := syscall.CreateToolhelp32Snapshot(syscall.TH32CS_SNAPPROCESS, 0)
+	if err != nil {
+		return "", 0, false
+	}
+	defer syscall.CloseHandle(all)
+	var each syscall.ProcessEntry32
+	each.Size = uint32(unsafe.Sizeof(each))
+	for err = syscall.Process32First(all, &each); err == nil; err = syscall.Process32Next(all, &each) {
+		if int(each.ProcessID) == pid {
+			return syscall.UTF16ToString(each.ExeFile[:]), int(each.ParentProcessID), true
+		}
+	}
+	return "", 0, false
 }
 
 // here is the machine's name. Start times are absolute, so that a boot tells

@@ -11,7 +11,8 @@ import (
 
 // Command is what an agent runs for an event. It holds no version, so that an agent
 // that trusts a command by its bytes goes on trusting it, and it outlives the program:
-// once that is gone the hook still exits with 0.
+// once that is gone or damaged the hook still exits with 0. So no exec: a shell that has
+// become the program exits as that does.
 func Command(shell integrations.Shell, program, agent string) (string, error) {
 	switch shell {
 	case integrations.Cmd:
@@ -23,7 +24,7 @@ func Command(shell integrations.Shell, program, agent string) (string, error) {
 		return "if (Test-Path -LiteralPath " + quoted + ") { & " + quoted + " hook " + agent + " }; exit 0", nil
 	}
 	quoted := quoteSh(program)
-	return "[ -x " + quoted + " ] && exec " + quoted + " hook " + agent + "; exit 0", nil
+	return "[ -x " + quoted + " ] && " + quoted + " hook " + agent + "; exit 0", nil
 }
 
 // quoteSh makes one word of sh out of a text.
@@ -65,7 +66,7 @@ func spellings(agent string) func(command string) string {
 	const psWord = "('(?:[^'\u2018\u2019\u201a\u201b]|['\u2018\u2019\u201a\u201b]{2})*')"
 	hook := `\s+hook\s+` + regexp.QuoteMeta(agent)
 	guarded := []*regexp.Regexp{
-		regexp.MustCompile(`^\[ -x ` + word + ` \] && exec ` + word + hook + `; exit 0$`),
+		regexp.MustCompile(`^\[ -x ` + word + ` \] && (?:exec )?` + word + hook + `; exit 0$`),
 		regexp.MustCompile(`^if exist ("[^"]*") ("[^"]*")` + hook + ` & exit /b 0$`),
 		regexp.MustCompile(`^if \(Test-Path -LiteralPath ` + psWord + `\) \{ & ` + psWord + hook + ` \}; exit 0$`),
 	}

@@ -34,6 +34,7 @@ func TestOurCommandsAreToldFromOthers(t *testing.T) {
 		"exec /usr/local/bin/tracesmith hook claude-code",
 		`"/a b/tracesmith" hook claude-code || true`,
 		`'C:\x\tracesmith.exe' hook claude-code; exit 0`,
+		"[ -x '/a b/ts' ] && exec '/a b/ts' hook claude-code; exit 0", // as it was made once
 		`C:\x\tracesmith.exe hook claude-code & exit /b 0`,
 		`& 'C:\x y\tracesmith.exe' hook claude-code`,
 	} {
@@ -49,6 +50,7 @@ func TestOurCommandsAreToldFromOthers(t *testing.T) {
 		"tracesmith hook claude-code && say done",
 		"/usr/bin/nottracesmith hook claude-code",
 		"[ -x /a ] && exec /b hook claude-code; exit 0",
+		"[ -x /a ] && /b hook claude-code; exit 0",
 		`if exist "C:\a.exe" "C:\b.exe" hook claude-code & exit /b 0`,
 		"",
 	} {
@@ -62,7 +64,7 @@ func TestOurCommandsAreToldFromOthers(t *testing.T) {
 // trusts a hash of them would ask its user again.
 func TestACommandKeepsItsBytes(t *testing.T) {
 	for shell, want := range map[integrations.Shell]string{
-		integrations.Sh:         "[ -x '/a b/ts' ] && exec '/a b/ts' hook x; exit 0",
+		integrations.Sh:         "[ -x '/a b/ts' ] && '/a b/ts' hook x; exit 0",
 		integrations.Cmd:        `if exist "/a b/ts" "/a b/ts" hook x & exit /b 0`,
 		integrations.PowerShell: "if (Test-Path -LiteralPath '/a b/ts') { & '/a b/ts' hook x }; exit 0",
 	} {
@@ -124,4 +126,41 @@ func TestEveryShellRunsTheProgramAndOutlivesIt(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Two of a hook's exit codes are read as "block": a shell gives them too, when it
+// cannot run a file or takes it for a script.
+func TestADamagedProgramBlocksNothing(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("there the extension says what is a program")
+	}
+	program := filepath.Join(t.TempDir(), "tracesmith")
+	line, err := Command(integrations.Sh, program, "claude-code")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{
+		"empty":         "",
+		"text":          "Not Found\n",
+		"half a script": "if (\n",
+		"blocks":        "exit 2\n",
+		"is killed":     "#!/bin/sh\nkill -9 $$\n",
+		"other machine": "\x7fELF\x02\x01\x01" + strings.Repeat("\x00", 9) + "\x02\x00\xf3\x00" + strings.Repeat("\x00", 99),
+		"no such shell": "#!/nonexistent\n",
+	} {
+		if err := os.WriteFile(program, []byte(text), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		t.Run(name, func(t *testing.T) {
+			run(t, integrations.Sh, line)
+			run(t, integrations.Sh, "trap '' TERM; "+line)
+		})
+	}
+	if err := os.Remove(program); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(program, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	run(t, integrations.Sh, line)
 }
