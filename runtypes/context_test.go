@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
+	"time"
 )
 
 func TestCodeFarBelowFindsItsTurn(t *testing.T) {
@@ -91,20 +93,30 @@ func TestACancelledContextInterruptsTheTurnAndAllThatIsOpen(t *testing.T) {
 	})
 }
 
-func TestATurnThatWasCancelledIsWrittenWhenItsFunctionReturns(t *testing.T) {
-	for range 200 {
-		sink := &Recorder{}
-		ctx, cancel := context.WithCancel(context.Background())
-		func() {
-			ctx, turn := Begin(ctx, sink, identity(), "x")
-			defer turn.Guard(ctx)
-			turn.Tool("bash", "", nil)
-			cancel()
-		}()
-		runs, err := sink.Runs()
-		if err != nil || len(runs) != 2 || runs[0].Pending() {
-			t.Fatalf("%v, %d runs, pending %v", err, len(runs), runs[0].Pending())
-		}
+// slow is a sink that takes a while for a patch.
+type slow struct {
+	entered chan struct{}
+	written atomic.Bool
+}
+
+func (s *slow) Submit(op Op) error {
+	if op.Verb == Patch {
+		close(s.entered)
+		time.Sleep(10 * time.Millisecond) // whoever does not wait is back before
+		s.written.Store(true)
+	}
+	return nil
+}
+
+func TestACancelledTurnIsWrittenWhenItsFunctionReturns(t *testing.T) {
+	sink := &slow{entered: make(chan struct{})}
+	ctx, cancel := context.WithCancel(context.Background())
+	ctx, turn := Begin(ctx, sink, identity(), "x")
+	cancel()
+	<-sink.entered // by the one who saw ctx end
+	turn.Guard(ctx)
+	if !sink.written.Load() {
+		t.Error("Guard returned while the run was being written")
 	}
 }
 
