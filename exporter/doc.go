@@ -34,7 +34,8 @@
 // counted in [Stats]. What may arrive later Client.Export returns. A Batcher drops
 // it with [ReasonUndelivered], unless it has a [Spool]: then it is tried again
 // until it arrives, by this process or, if that ends first in whatever way, by the
-// next to open the spool. Package spool has one in a directory.
+// next to open the spool. Package spool has one in a directory. A patch whose post
+// was dropped takes its place.
 //
 // # Where it goes
 //
