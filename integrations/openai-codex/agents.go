@@ -49,7 +49,7 @@ func (r *reducer) noteAgents(s *stretch, f *family, noted *int) {
 	for ; *noted < len(s.links); *noted++ {
 		l := s.links[*noted]
 		made := idTime(l.thread)
-		if r.Agents[l.thread] != nil || l.thread == "" || made.Before(s.start.Add(-time.Second)) || !r.hasRoom() {
+		if r.Agents[l.thread] != nil || l.thread == "" || made.Before(s.made().Add(-time.Second)) || !r.hasRoom() {
 			continue
 		}
 		r.Agents[l.thread] = &agent{
@@ -113,7 +113,8 @@ func (r *reducer) adopt(src integrations.Source, f *family, end time.Time) {
 	if r.Rollout == "" {
 		return
 	}
-	begin := f.stretch.start
+	begin := f.stretch.made()
+	end = begin.Add(end.Sub(f.stretch.start))
 	seen := map[string]bool{}
 	for _, day := range [...]time.Time{begin.AddDate(0, 0, -1), begin, begin.AddDate(0, 0, 1), end, end.AddDate(0, 0, 1)} {
 		pattern := filepath.Join(escape(homeOf(r.Rollout)), "sessions", day.Format("2006/01/02"), "rollout-*.jsonl")

@@ -64,10 +64,10 @@ const (
 	home    = "/home/dev/.codex"
 	day     = home + "/sessions/2026/11/30/"
 	rootID  = "01a22ab2-4c6c-7b03-b35d-b12d169c82f1"
-	childID = "01a22ab2-4d78-7b03-b35d-b12d169c82f2"
+	childID = "01a22ab2-4c90-7b03-b35d-b12d169c82f2"
 	turnID  = "01a22ab2-4c86-7002-a71b-5ecf06410e31"
 	turnID2 = "01a22ab2-5c86-7002-a71b-5ecf06410e32"
-	childT  = "01a22ab2-4d80-7002-a71b-5ecf06410e33"
+	childT  = "01a22ab2-4c95-7002-a71b-5ecf06410e33"
 )
 
 func rolloutOf(thread string) string { return day + "rollout-2026-11-30T04-24-17-" + thread + ".jsonl" }

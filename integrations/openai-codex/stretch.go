@@ -75,6 +75,14 @@ func newStretch(id string, total *tokens) *stretch {
 	return &stretch{id: id, total: total, byID: map[string]*tool{}, facts: map[string]*facts{}}
 }
 
+// made is when the turn was begun by the clock that ids are made with.
+func (s *stretch) made() time.Time {
+	if at := idTime(s.id); !at.IsZero() {
+		return at
+	}
+	return s.start
+}
+
 // over reports whether the file says that nothing more belongs to the turn.
 func (s *stretch) over() bool { return s.end != nil || s.cut }
 

@@ -23,6 +23,7 @@ var recordings = []string{
 	"parallel", "failing", "tui-esc-stream", "background-agent",
 	"nested-subagents", "resume-and-fork", "tui-queued-prompt", "stop-hook-blocks",
 	"interrupt-tool-sigint", "tui-compact",
+	"openai-codex/sub_v2", "openai-codex/tui_compact", "openai-codex/stop_block",
 }
 
 // Hooks and drainers are killed with -9 at random, acknowledgements are lost, the
@@ -30,7 +31,7 @@ var recordings = []string{
 // end it holds what the journal and the transcripts give, every run once, nothing
 // open. A hook that was killed before it wrote is the one thing that is lost.
 func TestCrashesLoseNothingAndDoubleNothing(t *testing.T) {
-	rounds := 10
+	rounds := len(recordings)
 	if n, err := strconv.Atoi(os.Getenv("TRACESMITH_CRASH_ROUNDS")); err == nil {
 		rounds = n
 	}

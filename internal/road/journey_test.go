@@ -10,12 +10,14 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	claudecode "github.com/tracesmith/tracesmith/integrations/claude-code"
+	"github.com/tracesmith/tracesmith/internal/agents"
 	"github.com/tracesmith/tracesmith/internal/ingest"
 	"github.com/tracesmith/tracesmith/internal/journal"
 	"github.com/tracesmith/tracesmith/internal/replay"
@@ -49,10 +51,19 @@ type journey struct {
 	agent  *exec.Cmd // plays the agent's process
 }
 
-// begin lays a recording out and starts a server and an agent's process.
+// begin lays a recording out and starts a server and an agent's process. Another
+// agent's recordings than Claude Code's are named with the agent: openai-codex/tools.
 func begin(t *testing.T, recording string, faults []ingest.Fault) *journey {
 	t.Helper()
-	rec, err := replay.Load(filepath.Join("..", "..", "integrations", "claude-code", "testdata", recording))
+	name, recorded, other := strings.Cut(recording, "/")
+	if !other {
+		name, recorded = claudecode.Name, recording
+	}
+	recorder, ok := agents.Find(name)
+	if !ok {
+		t.Fatalf("no agent is named %s", name)
+	}
+	rec, err := replay.Load(filepath.Join("..", "..", "integrations", name, "testdata", recorded))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +87,7 @@ func begin(t *testing.T, recording string, faults []ingest.Fault) *journey {
 	t.Cleanup(func() { _ = agent.Process.Kill() })
 	j := &journey{t: t, server: server, state: filepath.Join(t.TempDir(), "state"), agent: agent}
 	j.drive = &Drive{
-		Program: program, Agent: claudecode.Agent(), Stage: stage, PID: agent.Process.Pid,
+		Program: program, Agent: recorder, Stage: stage, PID: agent.Process.Pid,
 		Env: []string{
 			"TRACESMITH_STATE=" + j.state, "LANGSMITH_ENDPOINT=" + server.URL(), "LANGSMITH_API_KEY=key",
 			"PATH=" + os.Getenv("PATH"),
@@ -137,7 +148,7 @@ func (j *journey) expected() []runtypes.Wire {
 	if len(entries) == 0 {
 		j.t.Fatal("no hook reached the journal")
 	}
-	res, err := j.drive.Stage.Entries(claudecode.Agent(), entries)
+	res, err := j.drive.Stage.Entries(j.drive.Agent, entries)
 	if err != nil {
 		j.t.Fatal(err)
 	}
