@@ -313,18 +313,18 @@ func TestAStateThatCannotBeWrittenIsAnError(t *testing.T) {
 	b.want("")
 }
 
-func TestRefusedRunsAreKeptAndCountedOnce(t *testing.T) {
+func TestRefusedRunsAreKeptAndCountedOnceWhateverTheirWrites(t *testing.T) {
 	b := newBench(t)
 	keep := Letters(b.state, "one", b.drainer().log)
 	run := runtypes.Root(uuid.New(), began, runtypes.Identity{Runtime: "Toy"})
-	ops := []runtypes.Op{{Verb: runtypes.Post, Run: run}}
+	ops := []runtypes.Op{{Verb: runtypes.Post, Run: run}, {Verb: runtypes.Patch, Run: run}}
 	for range 2 {
 		keep(ops, &exporter.DropError{Reason: exporter.ReasonRejected, Err: errDown})
 	}
 	keep(ops, &exporter.DropError{Reason: exporter.ReasonRedaction, Err: errDown})
 	drops, _ := b.state.Drops()
 	if n, _ := b.state.CountDead("one"); n != 1 || drops[journal.DropRefused] != 1 || drops[journal.DropRedaction] != 1 {
-		t.Errorf("%d letters, drops %v", n, drops)
+		t.Errorf("%d runs, drops %v", n, drops)
 	}
 }
 

@@ -6,6 +6,8 @@ import (
 	"log/slog"
 	"strings"
 
+	"github.com/google/uuid"
+
 	"github.com/tracesmith/tracesmith/exporter"
 	"github.com/tracesmith/tracesmith/internal/journal"
 	"github.com/tracesmith/tracesmith/runtypes"
@@ -27,18 +29,18 @@ func Letters(state *journal.State, destination string, log *slog.Logger) func([]
 		if errors.As(why, &drop) && drop.Reason == exporter.ReasonRedaction {
 			reason = journal.DropRedaction // not to be written anywhere
 		}
-		fresh := 0
+		runs := map[uuid.UUID]bool{} // which may lose their post and their patch
 		for _, op := range lost {
 			if reason == journal.DropRedaction || keep(state, destination, op, why) {
-				fresh++
+				runs[op.Run.ID] = true
 			}
 		}
-		_ = state.Drop(reason, fresh)
-		log.Warn("dropped", "destination", destination, "runs", fresh, "error", why.Error())
+		_ = state.Drop(reason, len(runs))
+		log.Warn("dropped", "destination", destination, "runs", len(runs), "error", why.Error())
 	}
 }
 
-// keep writes one letter and reports whether it is a new one.
+// keep writes one letter and reports whether it is the first of its run.
 func keep(state *journal.State, destination string, op runtypes.Op, why error) bool {
 	wire, err := runtypes.Encode(op)
 	if err != nil { // what cannot be written cannot be kept either
@@ -48,7 +50,6 @@ func keep(state *journal.State, destination string, op runtypes.Op, why error) b
 	if err != nil {
 		return true
 	}
-	name := strings.ToLower(wire.ID) + "-" + string(op.Verb)
-	fresh, err := state.KeepDead(destination, name, append(raw, '\n'))
+	fresh, err := state.KeepDead(destination, strings.ToLower(wire.ID), string(op.Verb), append(raw, '\n'))
 	return fresh || err != nil
 }

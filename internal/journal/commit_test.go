@@ -172,13 +172,76 @@ func TestDropsAddUpByReason(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	f, _ := os.OpenFile(state.path("dropped.jsonl"), os.O_APPEND|os.O_WRONLY, 0)
-	_, _ = f.WriteString("garbage\n{\"reason\":\"x\",\"cou")
-	f.Close()
-	_ = state.Drop(DropBadInput, 1)
 	sums, err := state.Drops()
-	if err != nil || sums[DropFull] != 4 || sums[DropBadInput] != 3 {
+	if err != nil || sums[DropFull] != 4 || sums[DropBadInput] != 2 || len(sums) != 2 {
 		t.Errorf("got %v, %v", sums, err)
+	}
+}
+
+func TestABadLineDoesNotHideTheOtherCounts(t *testing.T) {
+	state := open(t)
+	bad := []string{
+		strings.Repeat("x", 70<<10), "garbage", "\x00\x00", `{"reason":"x","count":"1"}`, `{"reason":"x\u001b[31m","count":1}`,
+		`{"reason":"x","count":9223372036854775807}`, `{"reason":"x","count":-1}`, `{"reason":"x","cou`,
+	}
+	for _, line := range bad {
+		_ = state.Drop(DropFull, 2)
+		f, err := os.OpenFile(state.path("dropped.jsonl"), os.O_APPEND|os.O_WRONLY, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = f.WriteString(line) // and no newline: its writer was killed
+		f.Close()
+	}
+	_ = state.Drop(DropFull, 2)
+	sums, err := state.Drops()
+	if n := int64(len(bad)); err != nil || sums[DropFull] != 2*(n+1) || sums[DropCount] != n || len(sums) != 2 {
+		t.Errorf("got %v, %v", sums, err)
+	}
+}
+
+func TestALossThatIsNoticedAgainCountsOnce(t *testing.T) {
+	state := open(t)
+	s := state.Session("toy", "s")
+	add(t, s, "one")
+	path := s.path(journalName)
+	text, _ := os.ReadFile(path)
+	garbled := "garbage\n" + string(text) + "garbage\n\n" + strings.Repeat("garbage", 3) + "\n"
+	if err := os.WriteFile(path, []byte(garbled), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	sizes, err := s.Sizes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		var ids []string
+		for record, err := range s.Read(nil, sizes) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if record.Bad {
+				ids = append(ids, record.ID)
+			}
+		}
+		if err := state.DropOnce(DropCorrupt, ids); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_ = state.Drop(DropCorrupt, 1) // by a version that gave no ids
+	if sums, err := state.Drops(); err != nil || sums[DropCorrupt] != 3+1 {
+		t.Errorf("got %v, %v, want 3 lines and one more", sums, err)
+	}
+}
+
+func TestWhatIsNoAgentsFolderDoesNotHideTheSessions(t *testing.T) {
+	state := open(t)
+	add(t, state.Session("toy", "s"), "one")
+	if err := os.WriteFile(state.path("sessions", "notes"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if found, err := state.Sessions(); err != nil || len(found) != 1 {
+		t.Errorf("%d sessions, %v", len(found), err)
 	}
 }
 
@@ -227,10 +290,13 @@ func TestADrainerIsWorthWakingUnlessAllDestinationsRest(t *testing.T) {
 func TestDeadRunsAreKeptOnceAndBounded(t *testing.T) {
 	state := open(t)
 	for i, want := range []bool{true, false} {
-		fresh, err := state.KeepDead("langsmith", "run-post", []byte("{}"))
+		fresh, err := state.KeepDead("langsmith", "run", "post", []byte("{}"))
 		if err != nil || fresh != want {
 			t.Errorf("time %d: fresh %v, %v", i, fresh, err)
 		}
+	}
+	if fresh, err := state.KeepDead("langsmith", "run", "patch", []byte("{}")); err != nil || fresh {
+		t.Errorf("a run's second write: fresh %v, %v", fresh, err)
 	}
 	if n, err := state.CountDead("langsmith"); n != 1 || err != nil {
 		t.Errorf("%d kept, %v", n, err)

@@ -4,18 +4,21 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/tracesmith/tracesmith/internal/atomicfile"
 )
 
-// maxDead bounds the letters kept for one destination; further ones are counted
+// maxDead bounds the runs kept for one destination; further ones are counted
 // and not kept.
 const maxDead = 1000
 
-// KeepDead keeps a run that a destination refused for good, for somebody to look
-// at. fresh is false for one that has been there before: it is no new loss.
-func (s *State) KeepDead(destination, name string, letter []byte) (fresh bool, err error) {
-	if !plainName(destination) || !plainName(name) {
+// KeepDead keeps a write of a run that a destination refused for good, for somebody
+// to look at. fresh is false for a run of which another write, or this one before, is
+// there: it is no new loss.
+func (s *State) KeepDead(destination, run, verb string, letter []byte) (fresh bool, err error) {
+	name := run + "." + verb
+	if !plainName(destination) || !plainName(run) || !plainName(verb) {
 		return false, fmt.Errorf("journal: %q is no name for a dead run", name)
 	}
 	dir := s.path("dead", destination)
@@ -28,17 +31,33 @@ func (s *State) KeepDead(destination, name string, letter []byte) (fresh bool, e
 	if _, err := os.Lstat(path); err == nil {
 		return false, nil
 	}
-	if n, err := s.CountDead(destination); err != nil || n >= maxDead {
+	runs, err := s.dead(destination)
+	if err != nil {
 		return true, err
 	}
-	return true, atomicfile.Write(path, letter)
+	if fresh = !runs[run]; fresh && len(runs) >= maxDead {
+		return true, nil
+	}
+	return fresh, atomicfile.Write(path, letter)
 }
 
-// CountDead returns how many dead runs of a destination are kept.
+// CountDead returns of how many runs that a destination refused writes are kept.
 func (s *State) CountDead(destination string) (int, error) {
+	runs, err := s.dead(destination)
+	return len(runs), err
+}
+
+// dead lists the runs of which writes are kept.
+func (s *State) dead(destination string) (map[string]bool, error) {
 	names, err := list(s.path("dead", destination))
 	if err != nil {
-		return 0, fmt.Errorf("journal: dead: %w", err)
+		return nil, fmt.Errorf("journal: dead: %w", err)
 	}
-	return len(names), nil
+	runs := map[string]bool{}
+	for _, name := range names {
+		if run, _, ok := strings.Cut(name, "."); ok && plainName(run) {
+			runs[run] = true
+		}
+	}
+	return runs, nil
 }

@@ -287,7 +287,7 @@ func TestEverythingIsPrivate(t *testing.T) {
 	_ = s.Commit("store", Checkpoint{})
 	_ = state.Drop(DropFull, 1)
 	_, _ = state.UpdateDestination("store", func(d *Destination) { d.Name = "x" })
-	_, _ = state.KeepDead("store", "run-post", []byte("{}"))
+	_, _ = state.KeepDead("store", "run", "post", []byte("{}"))
 	_, file, err := state.Log()
 	if err != nil {
 		t.Fatal(err)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/tracesmith/tracesmith/internal/atomicfile"
 	"github.com/tracesmith/tracesmith/internal/lines"
+	"github.com/tracesmith/tracesmith/internal/regular"
 )
 
 // The ledger of a destination lists the traces that it has whole, one id a line. It
@@ -48,7 +49,7 @@ func compareIDs(a, b uuid.UUID) int { return bytes.Compare(a[:], b[:]) }
 // Ledger reads the traces that a destination has. Lines that are no ids, such as
 // one that a killed process left half written, do not count.
 func (s *State) Ledger(destination string) (*Traces, error) {
-	f, err := os.OpenFile(s.ledgerPath(destination), os.O_RDONLY|noFollow, 0)
+	f, err := regular.OpenHere(s.ledgerPath(destination))
 	if missing(err) {
 		return &Traces{}, nil
 	}
@@ -117,7 +118,7 @@ func trimLedger(path string, limit int) error {
 	if err != nil {
 		return fmt.Errorf("journal: ledger: %w", err)
 	}
-	f, err := os.OpenFile(path, os.O_RDONLY|noFollow, 0)
+	f, err := regular.OpenHere(path)
 	if err != nil {
 		return fmt.Errorf("journal: ledger: %w", err)
 	}

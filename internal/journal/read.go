@@ -3,6 +3,8 @@ package journal
 import (
 	"bytes"
 	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,6 +15,7 @@ import (
 	"strings"
 
 	"github.com/tracesmith/tracesmith/internal/lines"
+	"github.com/tracesmith/tracesmith/internal/regular"
 )
 
 // maxOpen bounds the files read at a time; what is left comes with the next read.
@@ -28,6 +31,7 @@ type Record struct {
 	File  string // the journal's file, and
 	Next  int64  // the position in it after this line
 	Bad   bool   // no entry: half of one, or garbage
+	ID    string // of a bad line: the same whenever it is read
 }
 
 // Sizes notes the files of the session's journal and how large they are now.
@@ -162,7 +166,7 @@ func start(from, to Positions, name string) int64 {
 }
 
 func (s *Session) openFile(name string) (*os.File, error) {
-	f, err := os.OpenFile(s.path(name), os.O_RDONLY|noFollow, 0)
+	f, err := regular.OpenHere(s.path(name))
 	if err != nil {
 		return nil, fmt.Errorf("journal: read: %w", err)
 	}
@@ -231,8 +235,20 @@ func (t *stream) advance() bool {
 		// A fence may be all there is to a line; nothing is lost with it.
 		t.head.Bad = len(line.Data) > 0 || line.Long
 		t.head.Entry = Entry{}
+		if t.head.Bad {
+			t.head.ID = t.lineID(line)
+		}
 	}
 	return true
+}
+
+// lineID tells a line from every other of this session and of those that may come
+// after it under the same name.
+func (t *stream) lineID(line lines.Line) string {
+	h := sha256.New()
+	fmt.Fprintf(h, "%s\n%d %d\n", t.file.Name(), line.Offset, line.Next)
+	h.Write(line.Data)
+	return hex.EncodeToString(h.Sum(nil)[:8])
 }
 
 // first picks the stream whose head is due.

@@ -23,20 +23,19 @@ type Usage struct {
 }
 
 // each visits what lies two levels below a directory of the state: one level for
-// the agents, one for their sessions.
+// the agents, one for their sessions. What cannot be read does not hide the rest.
 func (s *State) each(kind string, visit func(agent, name, path string, info fs.FileInfo)) error {
 	agents, err := list(s.path(kind))
 	if err != nil {
 		return err
 	}
+	var unread error
 	for _, agent := range agents {
-		if !plainName(agent) {
+		if info, err := os.Lstat(s.path(kind, agent)); err != nil || !info.IsDir() || !plainName(agent) {
 			continue
 		}
 		names, err := list(s.path(kind, agent))
-		if err != nil {
-			return err
-		}
+		unread = errors.Join(unread, err)
 		for _, name := range names {
 			path := s.path(kind, agent, name)
 			if info, err := os.Lstat(path); err == nil {
@@ -44,10 +43,11 @@ func (s *State) each(kind string, visit func(agent, name, path string, info fs.F
 			}
 		}
 	}
-	return nil
+	return unread
 }
 
-// Sessions lists all sessions, those of one agent after another.
+// Sessions lists all sessions, those of one agent after another. With an error it
+// lists those that could be found.
 func (s *State) Sessions() ([]*Session, error) {
 	var found []*Session
 	err := s.each("sessions", func(agent, hash, _ string, info fs.FileInfo) {
@@ -56,7 +56,7 @@ func (s *State) Sessions() ([]*Session, error) {
 		}
 	})
 	if err != nil {
-		return nil, fmt.Errorf("journal: sessions: %w", err)
+		return found, fmt.Errorf("journal: sessions: %w", err)
 	}
 	return found, nil
 }
