@@ -82,10 +82,14 @@ func printStatus(w io.Writer, state *journal.State, status drain.Status, unwrita
 	fmt.Fprintln(w, "\ndestinations:")
 	for _, d := range status.Destinations {
 		fmt.Fprintf(w, "  %s: %s\n", cmp.Or(d.Name, d.ID), destinationText(d, now))
+		if d.Late(now) {
+			fmt.Fprintln(w, "    find out why with: tracesmith doctor")
+		}
 	}
 	if len(status.Destinations) == 0 {
 		fmt.Fprintln(w, "  none yet: no drainer has run")
 	}
+	printAgents(w, status, now)
 	printSessions(w, status, now)
 	if len(status.Dropped) > 0 {
 		fmt.Fprintln(w, "\nlost:")
@@ -112,6 +116,33 @@ func destinationText(d drain.DestinationStatus, now time.Time) string {
 	return text
 }
 
+func printAgents(w io.Writer, status drain.Status, now time.Time) {
+	if len(status.Agents) == 0 {
+		return
+	}
+	fmt.Fprintln(w, "\nagents:")
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, each := range status.Agents {
+		fmt.Fprintf(table, "  %s\t%s\tlast event %s\t%s\n", each.Agent, count(each.Sessions, "session"), ago(now, each.Modified), tallyText(each.Tally, now))
+	}
+	table.Flush()
+}
+
+// tallyText says what became of what was recorded.
+func tallyText(t drain.Tally, now time.Time) string {
+	parts := []string{count(t.Accepted, "run") + " accepted"}
+	if t.Queued > 0 {
+		parts = append(parts, count(t.Queued, "event")+" waiting")
+	}
+	if t.Rejected > 0 {
+		parts = append(parts, fmt.Sprintf("%d rejected", t.Rejected))
+	}
+	if !t.Arrived.IsZero() {
+		parts = append(parts, "last "+ago(now, t.Arrived))
+	}
+	return strings.Join(parts, ", ")
+}
+
 func printSessions(w io.Writer, status drain.Status, now time.Time) {
 	fmt.Fprintln(w, "\nsessions:")
 	if len(status.Sessions) == 0 {
@@ -120,7 +151,7 @@ func printSessions(w io.Writer, status drain.Status, now time.Time) {
 	}
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, s := range status.Sessions[:min(len(status.Sessions), maxShown)] {
-		fmt.Fprintf(table, "  %s\t%s\t%s\t%s\n", s.Key, cmp.Or(s.Session, "-"), ago(now, s.Modified), sessionText(s))
+		fmt.Fprintf(table, "  %s\t%s\t%s\t%s\n", s.Key, cmp.Or(s.Session, "-"), ago(now, s.Modified), sessionText(s, now))
 	}
 	table.Flush()
 	if more := len(status.Sessions) - maxShown; more > 0 {
@@ -128,29 +159,19 @@ func printSessions(w io.Writer, status drain.Status, now time.Time) {
 	}
 }
 
-func sessionText(s drain.SessionStatus) string {
-	var parts []string
-	most := 0
-	for _, n := range s.Queued {
-		most = max(most, n)
-	}
-	if most > 0 {
-		parts = append(parts, fmt.Sprintf("%d events waiting", most))
-	}
+func sessionText(s drain.SessionStatus, now time.Time) string {
+	text := tallyText(s.Tally, now)
 	switch {
 	case s.Problem != "":
-		parts = append(parts, s.Problem)
+		text += ", " + s.Problem
 	case s.Open > 0 && s.Gone:
-		parts = append(parts, "agent is gone, turn to be closed")
+		text += ", agent is gone, turn to be closed"
 	case s.Open > 0:
-		parts = append(parts, "turn under way")
+		text += ", turn under way"
 	case s.Ended:
-		parts = append(parts, "ended")
+		text += ", ended"
 	}
-	if len(parts) == 0 {
-		return "delivered"
-	}
-	return strings.Join(parts, ", ")
+	return text
 }
 
 // ago says how long ago something happened.

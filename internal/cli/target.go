@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync/atomic"
 
 	"github.com/tracesmith/tracesmith/exporter"
 	"github.com/tracesmith/tracesmith/exporter/profile"
 	"github.com/tracesmith/tracesmith/internal/config"
 	"github.com/tracesmith/tracesmith/internal/drain"
 	"github.com/tracesmith/tracesmith/internal/journal"
+	"github.com/tracesmith/tracesmith/runtypes"
 )
 
 // exporters are how to send to each of the settings' places, in the order of
@@ -72,13 +74,17 @@ func (a *app) destinations(ctx context.Context, state *journal.State, settings c
 		cfg := configs[i]
 		cfg.MaxElapsed, cfg.Logger = exportLimit, log
 		cfg.Redact = exporter.NoRedaction // the drainer has done it
-		cfg.OnDrop = drain.Letters(state, place.ID, log)
+		letters, lost := drain.Letters(state, place.ID, log), new(atomic.Int64)
+		cfg.OnDrop = func(ops []runtypes.Op, why error) {
+			lost.Add(int64(len(ops)))
+			letters(ops, why)
+		}
 		client, err := exporter.NewClient(cfg)
 		if err != nil {
 			return nil, nil, errors.Join(fmt.Errorf("LangSmith: %w", err), end())
 		}
 		closers = append(closers, client.Close)
-		list = append(list, drain.Destination{ID: place.ID, Name: place.Endpoint, Key: settings.KeyHash(), Export: client.Export})
+		list = append(list, drain.Destination{ID: place.ID, Name: place.Endpoint, Key: settings.KeyHash(), Export: client.Export, Lost: lost.Load})
 	}
 	return list, end, nil
 }

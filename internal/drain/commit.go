@@ -43,6 +43,7 @@ func (f *fold) flush(ctx context.Context) error {
 func (f *fold) deliver(ctx context.Context) error {
 	for len(f.pending) > 0 {
 		part := f.part()
+		lost := f.dest.lost()
 		rest, err := f.dest.Export(ctx, part)
 		if err == nil && len(rest) > 0 {
 			err = errors.New("drain: destination gave ops back without a reason")
@@ -50,12 +51,28 @@ func (f *fold) deliver(ctx context.Context) error {
 		if err != nil {
 			return &deliveryError{err}
 		}
+		f.tally(part, f.dest.lost()-lost)
 		f.pending = f.pending[len(part):]
 		f.whole = append(f.whole, EndedTraces(part)...)
 		f.d.delivered(f.dest)
 	}
 	f.pending, f.bytes = nil, 0
 	return nil
+}
+
+// tally notes in the checkpoint what has arrived and what was refused for good.
+func (f *fold) tally(part []runtypes.Op, lost int64) {
+	ended := 0
+	for _, op := range part {
+		if !op.Run.Pending() {
+			ended++
+		}
+	}
+	f.cp.Rejected += int(lost)
+	f.cp.Accepted += max(0, ended-int(lost))
+	if int(lost) < len(part) {
+		f.cp.Arrived = f.d.now().UTC()
+	}
 }
 
 // EndedTraces lists the traces whose roots have their ends among the ops. What

@@ -340,7 +340,7 @@ func TestStatusSaysWhatWaits(t *testing.T) {
 		t.Fatalf("got %+v, %v", status, err)
 	}
 	s := status.Sessions[0]
-	if s.Queued["one"] != 2 || s.Open != 1 || !s.Gone || s.Session != "thread" || status.Dropped[journal.DropFull] != 3 {
+	if s.At["one"].Queued != 2 || s.Queued != 2 || s.Open != 1 || !s.Gone || s.Session != "thread" || status.Dropped[journal.DropFull] != 3 {
 		t.Errorf("got %+v, dropped %v", s, status.Dropped)
 	}
 	if d := status.Destinations[0]; d.Delivered.IsZero() || d.Resting {

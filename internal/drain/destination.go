@@ -18,16 +18,25 @@ type Destination struct {
 	// Export delivers ops in order. rest are those that may be tried again;
 	// what it drops for good it reports elsewhere: see Letters.
 	Export func(ctx context.Context, ops []runtypes.Op) (rest []runtypes.Op, err error)
+	// Lost counts what Export has dropped for good so far; nil: it drops nothing.
+	Lost func() int64
 	// Key tells keys for the same destination apart: see config.KeyHash.
 	Key string
 	// Past takes turns that began before the destination was first seen.
 	Past bool
 }
 
+func (d Destination) lost() int64 {
+	if d.Lost == nil {
+		return 0
+	}
+	return d.Lost()
+}
+
 // Bounds of leaving a failing destination alone.
 const (
 	firstRest   = time.Second
-	longestRest = 15 * time.Minute
+	longestRest = journal.LongestRest
 	refusedRest = 5 * time.Minute // after 401 and 403: somebody must act first
 )
 
@@ -36,18 +45,20 @@ const (
 const newness = time.Hour
 
 // register returns the moment from which on a destination takes turns. It is set
-// the first time a drainer sees the destination, before any delivery.
+// the first time a drainer sees the destination, before any delivery, and anew where
+// it is still to come: then the clock was wrong.
 func (d *Drainer) register(dest Destination, oldest time.Time) (time.Time, error) {
 	record, err := d.state.UpdateDestination(dest.ID, func(r *journal.Destination) {
-		r.Name = dest.Name
-		if !r.Since.IsZero() {
+		r.Name, r.Past = dest.Name, dest.Past
+		now := d.now().UTC()
+		if !r.Since.IsZero() && !r.Since.After(now) {
 			return
 		}
-		r.Since = d.now().UTC()
+		r.Since = now
 		if !oldest.IsZero() && oldest.Before(r.Since) {
 			r.Since = oldest.UTC()
 		}
-		if earliest := d.now().Add(-newness).UTC(); r.Since.Before(earliest) {
+		if earliest := now.Add(-newness); r.Since.Before(earliest) {
 			r.Since = earliest
 		}
 	})
@@ -60,13 +71,13 @@ func (d *Drainer) register(dest Destination, oldest time.Time) (time.Time, error
 // resting reports whether a destination is to be left alone for now.
 func (d *Drainer) resting(dest Destination) bool {
 	record, err := d.state.Destination(dest.ID)
-	return err == nil && d.now().Before(record.NotBefore)
+	return err == nil && record.Resting(d.now())
 }
 
 // delivered notes a success, at most once a minute.
 func (d *Drainer) delivered(dest Destination) {
 	d.record(dest, func(r *journal.Destination) {
-		if r.Failures > 0 || d.now().Sub(r.Delivered) > time.Minute {
+		if r.Failures > 0 || !r.NotBefore.IsZero() || d.now().Sub(r.Delivered).Abs() > time.Minute {
 			r.Failures, r.Error, r.NotBefore = 0, "", time.Time{}
 			r.Delivered = d.now().UTC()
 		}

@@ -3,6 +3,7 @@ package drain
 import (
 	"cmp"
 	"errors"
+	"maps"
 	"slices"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 
 // Status is how deliveries stand, as a user is shown it.
 type Status struct {
+	Agents       []AgentStatus       `json:"agents"`
 	Sessions     []SessionStatus     `json:"sessions"`
 	Destinations []DestinationStatus `json:"destinations"`
 	Dropped      map[string]int64    `json:"dropped"` // losses by reason
@@ -18,18 +20,36 @@ type Status struct {
 	OtherVersions []string `json:"other_versions,omitempty"`
 }
 
+// AgentStatus sums up the sessions of one agent that are still here.
+type AgentStatus struct {
+	Agent    string    `json:"agent"`
+	Sessions int       `json:"sessions"`
+	Modified time.Time `json:"modified,omitzero"` // when a hook last wrote
+	Tally
+}
+
+// Tally counts what became of what was recorded, at the destination that is furthest
+// behind; Rejected is of all of them.
+type Tally struct {
+	Queued   int       `json:"queued_events"`
+	Accepted int       `json:"accepted_runs"`
+	Rejected int       `json:"rejected_writes"`
+	Arrived  time.Time `json:"arrived_at,omitzero"` // when something last arrived anywhere
+}
+
 // SessionStatus is how one session stands.
 type SessionStatus struct {
-	Key      string         `json:"key"`
-	Agent    string         `json:"agent"`
-	Session  string         `json:"session,omitempty"` // the agent's id, once a drainer has seen it
-	Modified time.Time      `json:"modified,omitzero"` // when a hook last wrote
-	Bytes    int64          `json:"bytes"`
-	Queued   map[string]int `json:"queued"` // entries that a destination does not have
-	Open     int            `json:"open"`   // turns and subagents under way
-	Ended    bool           `json:"ended"`
-	Gone     bool           `json:"gone"`              // the agent's process is gone
-	Problem  string         `json:"problem,omitempty"` // why it is left alone
+	Key      string           `json:"key"`
+	Agent    string           `json:"agent"`
+	Session  string           `json:"session,omitempty"` // the agent's id, once a drainer has seen it
+	Modified time.Time        `json:"modified,omitzero"` // when a hook last wrote
+	Bytes    int64            `json:"bytes"`
+	At       map[string]Tally `json:"destinations"`
+	Tally
+	Open    int    `json:"open"` // turns and subagents under way
+	Ended   bool   `json:"ended"`
+	Gone    bool   `json:"gone"`              // the agent's process is gone
+	Problem string `json:"problem,omitempty"` // why it is left alone
 }
 
 // DestinationStatus is how one destination fares.
@@ -71,15 +91,50 @@ func ReadStatus(state *journal.State, now time.Time, gone func(journal.Proc) boo
 	slices.SortFunc(status.Sessions, func(a, b SessionStatus) int {
 		return cmp.Or(b.Modified.Compare(a.Modified), cmp.Compare(a.Key, b.Key)) // newest first
 	})
+	status.Agents = sumUp(status.Sessions)
 	return status, nil
 }
 
+// sumUp adds the sessions of each agent.
+func sumUp(sessions []SessionStatus) []AgentStatus {
+	by := map[string]*AgentStatus{}
+	for _, s := range sessions {
+		a := by[s.Agent]
+		if a == nil {
+			a = &AgentStatus{Agent: s.Agent}
+			by[s.Agent] = a
+		}
+		a.Sessions++
+		a.Queued += s.Queued
+		a.Accepted += s.Accepted
+		a.Rejected += s.Rejected
+		a.Modified = later(a.Modified, s.Modified)
+		a.Arrived = later(a.Arrived, s.Arrived)
+	}
+	var list []AgentStatus
+	for _, name := range slices.Sorted(maps.Keys(by)) {
+		list = append(list, *by[name])
+	}
+	return list
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}
+
 func sessionStatus(s *journal.Session, records map[string]journal.Destination, gone func(journal.Proc) bool) SessionStatus {
-	status := SessionStatus{Key: s.Key(), Agent: s.Agent(), Queued: map[string]int{}}
-	usage, err := s.Usage()
-	problem := err
+	status := SessionStatus{Key: s.Key(), Agent: s.Agent(), At: map[string]Tally{}}
+	usage, problem := s.Usage()
 	status.Modified, status.Bytes = usage.Modified, usage.Bytes
-	for id := range records {
+	taken, err := s.Checkpoints()
+	problem = errors.Join(problem, err)
+	for _, id := range slices.Sorted(maps.Keys(records)) {
+		if !concerns(id, taken) {
+			continue
+		}
 		cp, err := s.Checkpoint(id)
 		if err != nil {
 			problem = errors.Join(problem, err)
@@ -87,7 +142,7 @@ func sessionStatus(s *journal.Session, records map[string]journal.Destination, g
 		}
 		n, err := s.Count(cp.Positions)
 		problem = errors.Join(problem, err)
-		status.Queued[id] = n
+		status.add(id, Tally{n, cp.Accepted, cp.Rejected, cp.Arrived})
 		status.Session = cmp.Or(status.Session, cp.Session)
 		status.Open = max(status.Open, cp.Status.Open)
 		status.Ended = status.Ended || cp.Status.Ended
@@ -97,4 +152,29 @@ func sessionStatus(s *journal.Session, records map[string]journal.Destination, g
 		status.Problem = problem.Error()
 	}
 	return status
+}
+
+// concerns reports whether a session is for a destination. Its hooks have said where it
+// goes; before any was taken it may be for every one.
+func concerns(id string, taken map[string]journal.Checkpoint) bool {
+	if _, ok := taken[id]; ok || len(taken) == 0 || id == "store" {
+		return true
+	}
+	for _, cp := range taken {
+		if cp.Policy.Wants(id) || cp.Policy.To == "" {
+			return true
+		}
+	}
+	return false
+}
+
+// add counts one destination in.
+func (s *SessionStatus) add(id string, t Tally) {
+	if len(s.At) == 0 || t.Accepted < s.Accepted {
+		s.Accepted = t.Accepted
+	}
+	s.Queued = max(s.Queued, t.Queued)
+	s.Rejected += t.Rejected
+	s.Arrived = later(s.Arrived, t.Arrived)
+	s.At[id] = t
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tracesmith/tracesmith/internal/atomicfile"
+	"github.com/tracesmith/tracesmith/internal/regular"
 )
 
 // maxCheckpoint bounds a checkpoint: a reducer of 64 KiB, the posts that are held
@@ -36,6 +37,10 @@ type Checkpoint struct {
 	CWD       string          `json:"cwd,omitempty"`     // its working directory
 	Proc      Proc            `json:"proc,omitzero"`     // the agent's process
 	Dead      bool            `json:"dead,omitempty"`    // the reducer has been told that Proc is gone
+
+	Accepted int       `json:"accepted,omitempty"`  // runs that have arrived with their ends
+	Rejected int       `json:"rejected,omitempty"`  // writes that were refused for good
+	Arrived  time.Time `json:"arrived_at,omitzero"` // when something last arrived
 
 	Policy   Policy            `json:"policy,omitzero"`    // of the newest entry
 	Skipped  []uuid.UUID       `json:"skipped,omitempty"`  // traces that are not for the destination
@@ -129,7 +134,7 @@ func readCheckpoint(path string) (Checkpoint, error) {
 
 // readVersioned decodes a file of ours that names its version.
 func readVersioned(path string, into any) error {
-	f, err := os.OpenFile(path, os.O_RDONLY|noFollow, 0)
+	f, err := regular.OpenHere(path)
 	if err != nil {
 		return fmt.Errorf("journal: read: %w", err)
 	}

@@ -3,17 +3,23 @@ package journal
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"os"
+	"io"
+	"io/fs"
 	"reflect"
 	"strings"
 	"time"
 
 	"github.com/tracesmith/tracesmith/internal/atomicfile"
+	"github.com/tracesmith/tracesmith/internal/regular"
 )
 
 // recordWait bounds the wait for another process that changes a record.
 const recordWait = time.Second
+
+// maxRecord bounds a record in bytes.
+const maxRecord = 1 << 20
 
 // Destination is what all processes share about one place that runs go to.
 type Destination struct {
@@ -24,6 +30,41 @@ type Destination struct {
 	Error     string    `json:"error,omitempty"`       // the last one, without content
 	Delivered time.Time `json:"delivered_at,omitzero"` // the last success
 	Refused   []string  `json:"refused,omitempty"`     // hashes of keys that were not accepted
+	Past      bool      `json:"past,omitempty"`        // it takes turns begun before as well
+}
+
+// LongestRest is the most that a destination is left alone at a time.
+const LongestRest = 15 * time.Minute
+
+// Resting reports whether the destination is to be left alone at the moment. A time
+// further ahead than any rest was written while the clock was wrong.
+func (d Destination) Resting(now time.Time) bool {
+	return now.Before(d.NotBefore) && d.NotBefore.Sub(now) <= LongestRest
+}
+
+// How often in a row, and for how long, deliveries may fail before the user is told.
+const (
+	lateFailures = 3
+	lateAfter    = 24 * time.Hour
+)
+
+// Late reports whether the user should know: three deliveries in a row have failed, or
+// they fail and none has succeeded for a day.
+func (d Destination) Late(now time.Time) bool {
+	last := d.Delivered
+	if last.Before(d.Since) {
+		last = d.Since
+	}
+	return d.Failures >= lateFailures || d.Failures > 0 && now.Sub(last) > lateAfter
+}
+
+// Trouble says in a line what is wrong with a destination that is late.
+func (d Destination) Trouble(now time.Time) string {
+	text := fmt.Sprintf("%d deliveries in a row have failed", d.Failures)
+	if !d.Delivered.IsZero() {
+		text += fmt.Sprintf(", the last success was %s ago", now.Sub(d.Delivered).Round(time.Minute))
+	}
+	return text + ": " + d.Error
 }
 
 // Destination returns the shared record of a destination by the id that names
@@ -31,15 +72,26 @@ type Destination struct {
 // record that cannot be read counts as that.
 func (s *State) Destination(id string) (Destination, error) {
 	var d Destination
-	raw, err := os.ReadFile(s.destinationPath(id))
+	f, err := regular.OpenHere(s.destinationPath(id))
+	if err != nil {
+		return d, fmt.Errorf("journal: destination: %w", err)
+	}
+	defer f.Close()
+	raw, err := io.ReadAll(io.LimitReader(f, maxRecord))
 	if err != nil {
 		return d, fmt.Errorf("journal: destination: %w", err)
 	}
 	if json.Unmarshal(raw, &d) != nil {
-		return Destination{}, fmt.Errorf("journal: destination: garbled: %w", os.ErrNotExist)
+		return Destination{}, &garbledError{id + ".json"}
 	}
 	return d, nil
 }
+
+// garbledError is a file that counts as missing: what writes it next makes it anew.
+type garbledError struct{ name string }
+
+func (e *garbledError) Error() string        { return "journal: " + e.name + " is garbled" }
+func (e *garbledError) Is(target error) bool { return target == fs.ErrNotExist }
 
 // UpdateDestination changes the shared record of a destination, one process at a
 // time. change is given the record as it is, the zero value if there is none.
@@ -73,28 +125,31 @@ func (s *State) UpdateDestination(id string, change func(*Destination)) (Destina
 	return d, atomicfile.Write(s.destinationPath(id), append(raw, '\n'))
 }
 
-// Destinations lists all records, by id.
+// Destinations lists all records, by id. With an error it lists those that could be
+// read.
 func (s *State) Destinations() (map[string]Destination, error) {
 	names, err := list(s.path("destinations"))
 	if err != nil {
 		return nil, fmt.Errorf("journal: destinations: %w", err)
 	}
 	found := make(map[string]Destination, len(names))
+	var unread error
 	for _, name := range names {
 		id, ok := strings.CutSuffix(name, ".json")
 		if !ok || !plainName(id) {
 			continue
 		}
 		d, err := s.Destination(id)
-		if missing(err) {
-			continue
+		if garbled := (*garbledError)(nil); err != nil && missing(err) && !errors.As(err, &garbled) {
+			continue // it went while we looked
 		}
 		if err != nil {
-			return nil, err
+			unread = errors.Join(unread, err)
+			continue
 		}
 		found[id] = d
 	}
-	return found, nil
+	return found, unread
 }
 
 // Resting reports whether every destination has asked to be left alone at the
@@ -105,7 +160,7 @@ func (s *State) Resting(now time.Time) bool {
 		return false
 	}
 	for _, d := range all {
-		if !now.Before(d.NotBefore) {
+		if !d.Resting(now) {
 			return false
 		}
 	}

@@ -1,0 +1,57 @@
+package doctor
+
+import (
+	"time"
+
+	"github.com/tracesmith/tracesmith/internal/drain"
+)
+
+// Limits beyond which something is amiss.
+const (
+	minFree      = 200 << 20 // bytes
+	failuresSeen = 3
+	silence      = 24 * time.Hour
+)
+
+// State reports on the state directory: can it be written, is there room, and does
+// what is recorded get delivered.
+func (r *Report) State(dir string, unwritable error, status drain.Status, now time.Time) {
+	if unwritable != nil {
+		r.problem("state", "make it writable, or set TRACESMITH_STATE to another folder", "nothing can be recorded: %v", unwritable)
+		return
+	}
+	free, known := freeBytes(dir)
+	switch {
+	case known && free < minFree:
+		r.problem("state", "make room", "only %d MB are free in %s", free>>20, dir)
+	default:
+		r.ok("state", "%s is writable", dir)
+	}
+	for _, other := range status.OtherVersions {
+		r.note("state", "", "%s belongs to another version and is left alone", other)
+	}
+	r.progress(status, now)
+}
+
+// progress reports how deliveries have gone so far.
+func (r *Report) progress(status drain.Status, now time.Time) {
+	for _, d := range status.Destinations {
+		name := d.Name
+		if name == "" {
+			name = d.ID
+		}
+		switch {
+		case d.Late(now):
+			r.problem("delivery", "see the network and key lines of this report; what is recorded is kept for 7 days", "%s: %s", name, d.Trouble(now))
+		case d.Dead > 0:
+			r.note("delivery", "see dead/"+d.ID+" in the state directory", "%s has refused %d runs for good", name, d.Dead)
+		case !d.Delivered.IsZero():
+			r.ok("delivery", "%s last accepted runs at %s", name, d.Delivered.Local().Format(time.DateTime))
+		}
+	}
+	for reason, n := range status.Dropped {
+		if reason == "state_unwritable" || reason == "drainer_not_started" || reason == "hook_timeout" || reason == "hook_panic" {
+			r.note("state", "see the log folder in the state directory", "%d events met %s so far", n, reason)
+		}
+	}
+}
