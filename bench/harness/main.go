@@ -10,6 +10,7 @@
 //	BENCH_IN, BENCH_OUT  bytes of text in a run's inputs and outputs (2000)
 //	BENCH_MODE           two: create, then update each run; one: one complete write
 //	BENCH_RATE           runs a second, 0 for as fast as it goes
+//	BENCH_FLUSH          turns after which to wait for delivery, 0 for only at the end
 //	BENCH_GRACEFUL       1: on SIGTERM stop making runs and flush
 //	BENCH_REDACT         1: redact, as the exporter does by default
 //	BENCH_SPOOL          directory of a spool; empty for none

@@ -11,10 +11,11 @@ import (
 
 // settings are what the environment asks for.
 type settings struct {
-	endpoint, corpus, ids, spool, profile   string
-	turns, in, out, rate, queueMB, inFlight int
-	two, graceful, redact                   bool
-	patience                                time.Duration // of the last flush
+	endpoint, corpus, ids, spool, profile string
+	turns, in, out, rate, flush           int
+	queueMB, inFlight                     int
+	two, graceful, redact                 bool
+	patience                              time.Duration // of the last flush
 }
 
 func settingsFrom(env func(string) string) (s settings, err error) {
@@ -33,7 +34,7 @@ func settingsFrom(env func(string) string) (s settings, err error) {
 		endpoint: env("LANGSMITH_ENDPOINT"), corpus: env("BENCH_CORPUS"), ids: env("BENCH_IDS"),
 		spool: env("BENCH_SPOOL"), profile: env("BENCH_PROFILE"),
 		turns: number("BENCH_TURNS", 1000), in: number("BENCH_IN", 2000), out: number("BENCH_OUT", 2000),
-		rate: number("BENCH_RATE", 0), queueMB: number("BENCH_QUEUE_MB", 0), inFlight: number("BENCH_IN_FLIGHT", 0),
+		rate: number("BENCH_RATE", 0), flush: number("BENCH_FLUSH", 0), queueMB: number("BENCH_QUEUE_MB", 0), inFlight: number("BENCH_IN_FLIGHT", 0),
 		two: env("BENCH_MODE") != "one", graceful: env("BENCH_GRACEFUL") == "1", redact: env("BENCH_REDACT") == "1",
 		patience: time.Duration(number("BENCH_PATIENCE", 120)) * time.Second,
 	}

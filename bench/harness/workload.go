@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/tracesmith/tracesmith/exporter"
 	"github.com/tracesmith/tracesmith/runtypes"
 )
 
@@ -20,7 +21,7 @@ var kinds = []runtypes.Kind{
 // workload makes runs and submits them.
 type workload struct {
 	settings
-	sink    runtypes.Sink
+	to      *exporter.Batcher
 	text    []byte
 	cuts    int
 	ids     *os.File
@@ -28,7 +29,7 @@ type workload struct {
 	refused int // ops that Submit did not take
 }
 
-func newWorkload(s settings, sink runtypes.Sink) (*workload, error) {
+func newWorkload(s settings, to *exporter.Batcher) (*workload, error) {
 	text, err := os.ReadFile(s.corpus)
 	if err != nil {
 		return nil, err
@@ -37,7 +38,7 @@ func newWorkload(s settings, sink runtypes.Sink) (*workload, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &workload{settings: s, sink: sink, text: text, ids: ids}, nil
+	return &workload{settings: s, to: to, text: text, ids: ids}, nil
 }
 
 // run makes all turns, or those until ctx ends, and returns the number of runs.
@@ -54,6 +55,9 @@ func (w *workload) run(ctx context.Context) (made int) {
 		}
 		w.end(root)
 		made += 1 + len(kinds)
+		if w.flush > 0 && turn%w.flush == w.flush-1 {
+			_ = w.to.Flush(ctx) // its failures are in the stats
+		}
 		if w.rate > 0 {
 			time.Sleep(time.Until(began.Add(time.Duration(made) * time.Second / time.Duration(w.rate))))
 		}
@@ -105,7 +109,7 @@ func (w *workload) end(r *runtypes.Run) {
 }
 
 func (w *workload) submit(verb runtypes.Verb, r *runtypes.Run) {
-	if w.sink.Submit(runtypes.Op{Verb: verb, Run: r}) != nil {
+	if w.to.Submit(runtypes.Op{Verb: verb, Run: r}) != nil {
 		w.refused++
 	}
 }
