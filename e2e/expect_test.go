@@ -106,8 +106,8 @@ func (w *world) inspect() {
 		w.wants(run, "git_commit_sha", w.sha)
 		w.wants(run, "git_repo_url", "https://git.example.com/acme/widgets.git")
 		w.wants(run, "working_directory", w.repo)
-		w.wants(run, "ls_integration", "claude-code")
-		w.wants(run, "ls_agent_version", claudeVersion)
+		w.wants(run, "ls_integration", w.name)
+		w.wants(run, "ls_agent_version", w.version)
 	}
 	if orphans := w.server.Memory().Orphans(); len(orphans) > 0 {
 		w.t.Errorf("patched and never posted: %v", orphans)
@@ -122,6 +122,8 @@ func (w *world) inspect() {
 	}
 	if !w.silent {
 		w.everyReplyOnce(runs)
+	}
+	if !w.silent && w.name == "claude-code" {
 		w.agentNoticedNothing()
 	}
 }

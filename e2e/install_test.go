@@ -28,9 +28,15 @@ var errNoRegistry = errors.New("npm cannot fetch the agent")
 // claude returns the path of the pinned Claude Code, installed at most once.
 func claude(t *testing.T) string {
 	t.Helper()
-	path, err := claudeOnce()
+	return installed(t, "Claude Code", claudeOnce)
+}
+
+// installed returns the path of an agent, or skips the test where it may.
+func installed(t *testing.T, name string, once func() (string, error)) string {
+	t.Helper()
+	path, err := once()
 	if errors.Is(err, errNoRegistry) && os.Getenv("TRACESMITH_E2E_SKIP") == "1" {
-		t.Skipf("!!! SKIPPED: the real Claude Code was not tried: %v", err)
+		t.Skipf("!!! SKIPPED: the real %s was not tried: %v", name, err)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -39,6 +45,12 @@ func claude(t *testing.T) string {
 }
 
 var claudeOnce = sync.OnceValues(func() (string, error) {
+	return fetched("claude-code-"+claudeVersion, "@anthropic-ai/claude-code@"+claudeVersion, "claude", claudeVersion+" ")
+})
+
+// fetched installs a package into a folder of the cache unless it is there, and
+// returns the path of its program, which says the version.
+func fetched(folder, pkg, program, version string) (string, error) {
 	cache := os.Getenv("TRACESMITH_E2E_CACHE")
 	if cache == "" {
 		user, err := os.UserCacheDir()
@@ -47,16 +59,16 @@ var claudeOnce = sync.OnceValues(func() (string, error) {
 		}
 		cache = filepath.Join(user, "tracesmith", "e2e")
 	}
-	dir := filepath.Join(cache, "claude-code-"+claudeVersion)
-	path := filepath.Join(dir, "node_modules", ".bin", "claude")
-	if checkVersion(path) == nil {
+	dir := filepath.Join(cache, folder)
+	path := filepath.Join(dir, "node_modules", ".bin", program)
+	if checkVersion(path, version) == nil {
 		return path, nil
 	}
-	if err := npmInstall(dir, "@anthropic-ai/claude-code@"+claudeVersion); err != nil {
+	if err := npmInstall(dir, pkg); err != nil {
 		return "", err
 	}
-	return path, checkVersion(path)
-})
+	return path, checkVersion(path, version)
+}
 
 // npmInstall puts a package into dir, which either holds all of it or is not there.
 func npmInstall(dir, pkg string) error {
@@ -84,7 +96,7 @@ func npmInstall(dir, pkg string) error {
 	return nil
 }
 
-func checkVersion(path string) error {
+func checkVersion(path, version string) error {
 	if _, err := os.Stat(path); err != nil {
 		return fmt.Errorf("e2e: the agent is not there: %w", err)
 	}
@@ -97,12 +109,12 @@ func checkVersion(path string) error {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, path, "--version")
 	cmd.Env = []string{"HOME=" + home, "PATH=" + os.Getenv("PATH")}
-	out, err := cmd.CombinedOutput()
+	out, err := cmd.Output() // what it warns of is not the version
 	if err != nil {
 		return fmt.Errorf("e2e: %s --version: %w\n%s", path, err, tail(out))
 	}
-	if !strings.HasPrefix(string(out), claudeVersion+" ") {
-		return fmt.Errorf("e2e: %s is version %q, want %s", path, bytes.TrimSpace(out), claudeVersion)
+	if !strings.HasPrefix(strings.TrimSpace(string(out))+" ", version) {
+		return fmt.Errorf("e2e: %s is version %q, want %s", path, bytes.TrimSpace(out), version)
 	}
 	return nil
 }

@@ -64,23 +64,31 @@ func long(t *testing.T) {
 
 // world is one user's machine: a home, a repository, a model and a LangSmith.
 type world struct {
-	t      *testing.T
-	agent  string // Claude Code's path
-	home   string
-	repo   string
-	sha    string
-	model  *modelserver.Server
-	server *ingest.Server
-	env    []string     // more of the agent's environment
-	silent bool         // the agent keeps no record of its sessions
-	output bytes.Buffer // what the agents said, for the log
+	t       *testing.T
+	agent   string // the agent's path
+	name    string // its name on the command line: claude-code
+	version string
+	home    string
+	repo    string
+	sha     string
+	model   *modelserver.Server
+	server  *ingest.Server
+	env     []string     // more of the agent's environment
+	silent  bool         // the agent keeps no record of its sessions
+	output  bytes.Buffer // what the agents said, for the log
 }
 
 // newWorld sets a machine up with the hooks installed. It is taken down, and
 // looked over for leftovers, when the test ends.
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{t: t, agent: claude(t)}
+	return newWorldOf(t, &world{agent: claude(t), name: "claude-code", version: claudeVersion}, nil)
+}
+
+// newWorldOf sets a machine up for an agent, with scenarios of its own.
+func newWorldOf(t *testing.T, w *world, script map[string]modelserver.Scenario) *world {
+	t.Helper()
+	w.t = t
 	dir, err := os.MkdirTemp("", "tracesmith-e2e-")
 	if err != nil {
 		t.Fatal(err)
@@ -93,7 +101,7 @@ func newWorld(t *testing.T) *world {
 		}
 	}
 	w.makeRepository()
-	if w.model, err = modelserver.Start(modelserver.Config{Dir: w.repo}); err != nil {
+	if w.model, err = modelserver.Start(modelserver.Config{Dir: w.repo, Scenarios: script}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { w.model.Close() })
@@ -104,7 +112,7 @@ func newWorld(t *testing.T) *world {
 	t.Cleanup(w.leave)
 	w.write(filepath.Join(w.home, ".config", "tracesmith", "config.toml"),
 		fmt.Sprintf("endpoint = %q\napi_key = %q\nproject = \"e2e\"\n", w.server.URL(), apiKey))
-	w.command(binary, "install", "claude-code")
+	w.command(binary, "install", w.name)
 	return w
 }
 

@@ -8,6 +8,9 @@
 // request, and answers by how many replies the conversation already holds since
 // the scenario was named.
 //
+// Codex speaks OpenAI's Responses API instead, of which the same server plays what
+// Codex uses; [CodexScript] has scenarios with its tools.
+//
 // The server gives the shapes, events and errors of the real API and refuses
 // what that refuses at the door. It has no opinion on anything else.
 package modelserver
