@@ -33,12 +33,9 @@ func statusCommand(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			status, err := drain.ReadStatus(state, a.now(), func(p journal.Proc) bool {
+			status := drain.ReadStatus(state, a.now(), func(p journal.Proc) bool {
 				return procid.Gone(p.PID, p.Start, p.Boot)
 			})
-			if err != nil {
-				return oneLine(err)
-			}
 			unwritable := state.Writable()
 			if asJSON {
 				return printStatusJSON(a.stdout, state, status, unwritable)
@@ -79,6 +76,9 @@ func printStatus(w io.Writer, state *journal.State, status drain.Status, unwrita
 	for _, other := range status.OtherVersions {
 		fmt.Fprintf(w, "  %s belongs to another version of tracesmith and is left alone\n", other)
 	}
+	for _, problem := range status.Problems {
+		fmt.Fprintf(w, "  not readable: %s\n", problem)
+	}
 	fmt.Fprintln(w, "\ndestinations:")
 	for _, d := range status.Destinations {
 		fmt.Fprintf(w, "  %s: %s\n", cmp.Or(d.Name, d.ID), destinationText(d, now))
@@ -91,6 +91,9 @@ func printStatus(w io.Writer, state *journal.State, status drain.Status, unwrita
 	}
 	printAgents(w, status, now)
 	printSessions(w, status, now)
+	if status.Shortened > 0 {
+		fmt.Fprintf(w, "\nshortened for their size: %s\n", count(int(status.Shortened), "run"))
+	}
 	if len(status.Dropped) > 0 {
 		fmt.Fprintln(w, "\nlost:")
 		for _, reason := range slices.Sorted(maps.Keys(status.Dropped)) {

@@ -55,13 +55,14 @@ func (a *app) destinations(ctx context.Context, state *journal.State, settings c
 		return errors.Join(failures...)
 	}
 	if settings.Store {
+		dest := drain.Destination{ID: "store", Name: "local store", Past: true}
 		if local, err := a.openStore(ctx, state); err != nil {
-			// LangSmith must not suffer for it.
-			log.Error("store", "error", err.Error())
+			dest.Broken = err // LangSmith must not suffer for it
 		} else {
 			closers = append(closers, local.Close)
-			list = append(list, drain.Destination{ID: "store", Name: "local store", Export: local.Export, Past: true})
+			dest.Export = local.Export
 		}
+		list = append(list, dest)
 	}
 	if settings.Upload == config.Off && flags.linger {
 		return list, end, nil
@@ -84,7 +85,10 @@ func (a *app) destinations(ctx context.Context, state *journal.State, settings c
 			return nil, nil, errors.Join(fmt.Errorf("LangSmith: %w", err), end())
 		}
 		closers = append(closers, client.Close)
-		list = append(list, drain.Destination{ID: place.ID, Name: place.Endpoint, Key: settings.KeyHash(), Export: client.Export, Lost: lost.Load})
+		list = append(list, drain.Destination{
+			ID: place.ID, Name: place.Endpoint, Key: settings.KeyHash(), Export: client.Export, Lost: lost.Load,
+			Shortened: func() int64 { return client.Stats().Shortened },
+		})
 	}
 	return list, end, nil
 }

@@ -14,10 +14,7 @@ import (
 // not come, and turns whose agent is gone. A session that was written to within
 // the last while is left to its own drainer, if its agent lives.
 func (d *Drainer) adopt(ctx context.Context, not string, while time.Duration, wait bool) error {
-	sessions, err := d.state.Sessions()
-	if err != nil {
-		return err
-	}
+	sessions, unread := d.state.Sessions()
 	type orphan struct {
 		session  *journal.Session
 		modified time.Time
@@ -28,7 +25,7 @@ func (d *Drainer) adopt(ctx context.Context, not string, while time.Duration, wa
 			continue
 		}
 		usage, err := s.Usage()
-		if err != nil || d.now().Sub(usage.Modified) < while && !d.bereft(s) {
+		if err != nil || d.now().Sub(usage.Modified).Abs() < while && !d.bereft(s) {
 			continue
 		}
 		if d.orphaned(s) {
@@ -36,7 +33,7 @@ func (d *Drainer) adopt(ctx context.Context, not string, while time.Duration, wa
 		}
 	}
 	slices.SortStableFunc(orphans, func(a, b orphan) int { return a.modified.Compare(b.modified) })
-	var failures []error
+	failures := []error{unread}
 	for _, each := range orphans {
 		if ctx.Err() != nil {
 			break

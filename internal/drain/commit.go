@@ -31,6 +31,7 @@ func (f *fold) flush(ctx context.Context) error {
 		return err
 	}
 	f.enter() // before the commit: after it nobody would
+	f.countCorrupt()
 	if err := f.commit(); err != nil {
 		return err
 	}
@@ -43,7 +44,7 @@ func (f *fold) flush(ctx context.Context) error {
 func (f *fold) deliver(ctx context.Context) error {
 	for len(f.pending) > 0 {
 		part := f.part()
-		lost := f.dest.lost()
+		lost, shortened := f.dest.lost(), f.dest.shortened()
 		rest, err := f.dest.Export(ctx, part)
 		if err == nil && len(rest) > 0 {
 			err = errors.New("drain: destination gave ops back without a reason")
@@ -52,6 +53,7 @@ func (f *fold) deliver(ctx context.Context) error {
 			return &deliveryError{err}
 		}
 		f.tally(part, f.dest.lost()-lost)
+		f.out.lost[journal.Shortened] += int(f.dest.shortened() - shortened)
 		f.pending = f.pending[len(part):]
 		f.whole = append(f.whole, EndedTraces(part)...)
 		f.d.delivered(f.dest)
@@ -126,6 +128,15 @@ func (f *fold) commit() error {
 	f.cp.Reducer = raw
 	f.cp.Status = journal.Status(f.reducer.Status())
 	return f.session.Commit(f.dest.ID, f.cp)
+}
+
+// countCorrupt counts lines that are no entries. Each has an id, since every destination
+// comes across it, and once more after a checkpoint was lost.
+func (f *fold) countCorrupt() {
+	if err := f.d.state.DropOnce(journal.DropCorrupt, f.corrupt); err != nil {
+		f.d.log.Error("drop not counted", "reason", journal.DropCorrupt, "count", len(f.corrupt))
+	}
+	f.corrupt = nil
 }
 
 // countLost writes down what the commit has made final.

@@ -1,8 +1,10 @@
 package drain
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"time"
 
@@ -20,17 +22,24 @@ type Destination struct {
 	Export func(ctx context.Context, ops []runtypes.Op) (rest []runtypes.Op, err error)
 	// Lost counts what Export has dropped for good so far; nil: it drops nothing.
 	Lost func() int64
+	// Shortened counts the runs that Export has cut down so far; nil: none.
+	Shortened func() int64
+	// Broken says why nothing can be exported; nil: it can.
+	Broken error
 	// Key tells keys for the same destination apart: see config.KeyHash.
 	Key string
 	// Past takes turns that began before the destination was first seen.
 	Past bool
 }
 
-func (d Destination) lost() int64 {
-	if d.Lost == nil {
+func (d Destination) lost() int64      { return read(d.Lost) }
+func (d Destination) shortened() int64 { return read(d.Shortened) }
+
+func read(counter func() int64) int64 {
+	if counter == nil {
 		return 0
 	}
-	return d.Lost()
+	return counter()
 }
 
 // Bounds of leaving a failing destination alone.
@@ -50,6 +59,9 @@ const newness = time.Hour
 func (d *Drainer) register(dest Destination, oldest time.Time) (time.Time, error) {
 	record, err := d.state.UpdateDestination(dest.ID, func(r *journal.Destination) {
 		r.Name, r.Past = dest.Name, dest.Past
+		if r.Broken && dest.Broken == nil { // it was mended
+			r.Broken, r.Failures, r.Error, r.NotBefore = false, 0, "", time.Time{}
+		}
 		now := d.now().UTC()
 		if !r.Since.IsZero() && !r.Since.After(now) {
 			return
@@ -66,6 +78,16 @@ func (d *Drainer) register(dest Destination, oldest time.Time) (time.Time, error
 		return time.Time{}, err
 	}
 	return record.Since, err
+}
+
+// check notes that a destination cannot be used, as it does a delivery that failed.
+func (d *Drainer) check(dest Destination) {
+	if dest.Broken == nil || !d.cfg.Insist && d.resting(dest) {
+		return
+	}
+	d.down.add(dest.ID, dest.Broken)
+	d.broken = errors.Join(d.broken, fmt.Errorf("drain: %s: %w", cmp.Or(dest.Name, dest.ID), dest.Broken))
+	d.failed(dest, dest.Broken)
 }
 
 // resting reports whether a destination is to be left alone for now.
@@ -89,7 +111,7 @@ func (d *Drainer) delivered(dest Destination) {
 func (d *Drainer) failed(dest Destination, cause error) {
 	d.record(dest, func(r *journal.Destination) {
 		r.Failures++
-		r.Error = cause.Error()
+		r.Error, r.Broken = cause.Error(), dest.Broken != nil
 		refuse(r, dest, cause)
 		r.NotBefore = d.now().Add(rest(r.Failures, cause)).UTC()
 	})

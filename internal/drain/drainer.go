@@ -68,6 +68,7 @@ type Drainer struct {
 	now          func() time.Time
 	since        map[string]time.Time // by destination, once registered
 	down         *problems            // destinations that could not be served
+	broken       error                // of those that cannot be used at all
 }
 
 // New checks a configuration and fills in its defaults.
@@ -143,7 +144,7 @@ func (d *Drainer) Deliver(ctx context.Context, key string, wait bool) error {
 	if err := d.registerAll([]*journal.Session{s}); err != nil {
 		return err
 	}
-	return d.drain(ctx, s, 0, wait)
+	return errors.Join(d.broken, d.drain(ctx, s, 0, wait))
 }
 
 // All delivers what all sessions hold and returns. With wait, drainers that are
@@ -156,7 +157,7 @@ func (d *Drainer) All(ctx context.Context, wait bool) error {
 	if err := d.registerAll(sessions); err != nil {
 		return err
 	}
-	return errors.Join(d.adopt(ctx, "", 0, wait), d.Collect(ctx))
+	return errors.Join(d.broken, d.adopt(ctx, "", 0, wait), d.Collect(ctx))
 }
 
 // registerAll notes since when each destination is configured.
@@ -177,6 +178,7 @@ func (d *Drainer) registerAll(sessions []*journal.Session) error {
 			return fmt.Errorf("drain: destination %s: %w", dest.ID, err)
 		}
 		d.since[dest.ID] = since
+		d.check(dest)
 	}
 	return nil
 }

@@ -39,6 +39,7 @@ type fold struct {
 	out     writes
 	pending []runtypes.Op // taken and not delivered
 	whole   []uuid.UUID   // traces delivered with their ends since the last commit
+	corrupt []string      // lines that are no entries, read since then
 	bytes   int           // of pending
 	entries int           // applied since the last commit
 
@@ -70,7 +71,7 @@ func (f *fold) load() error {
 	}
 	f.cp, f.reducer = cp, reducer
 	f.out = writes{d: f.d, dest: f.dest, since: f.d.since[f.dest.ID], cp: &f.cp, lost: map[string]int{}}
-	f.pending, f.bytes, f.entries, f.whole = nil, 0, 0, nil
+	f.pending, f.bytes, f.entries, f.whole, f.corrupt = nil, 0, 0, nil, nil
 	return nil
 }
 
@@ -140,7 +141,7 @@ func (f *fold) journal(ctx context.Context, look *files, to journal.Positions) (
 		}
 		moved = true
 		if record.Bad {
-			f.out.lost[journal.DropCorrupt]++
+			f.corrupt = append(f.corrupt, record.ID)
 		} else if record.Entry.Event != "" {
 			f.entry(ctx, look, record.Entry)
 		}

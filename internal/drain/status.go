@@ -5,7 +5,9 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"strings"
 	"time"
+	"unicode"
 
 	"github.com/tracesmith/tracesmith/internal/journal"
 )
@@ -15,7 +17,9 @@ type Status struct {
 	Agents       []AgentStatus       `json:"agents"`
 	Sessions     []SessionStatus     `json:"sessions"`
 	Destinations []DestinationStatus `json:"destinations"`
-	Dropped      map[string]int64    `json:"dropped"` // losses by reason
+	Dropped      map[string]int64    `json:"dropped"`                  // losses by reason
+	Shortened    int64               `json:"shortened_runs,omitempty"` // arrived, cut down to what the destination takes
+	Problems     []string            `json:"problems,omitempty"`       // what could not be read
 	// OtherVersions are directories of another Tracesmith, left alone.
 	OtherVersions []string `json:"other_versions,omitempty"`
 }
@@ -60,31 +64,31 @@ type DestinationStatus struct {
 	Dead    int  `json:"dead"`    // runs kept that it refused for good
 }
 
-// ReadStatus reads how deliveries stand. It changes nothing.
-func ReadStatus(state *journal.State, now time.Time, gone func(journal.Proc) bool) (Status, error) {
-	status := Status{OtherVersions: state.OtherVersions()}
+// ReadStatus reads how deliveries stand. It changes nothing. What cannot be read is
+// among the problems and hides nothing else. All of its text can be printed.
+func ReadStatus(state *journal.State, now time.Time, gone func(journal.Proc) bool) Status {
+	var status Status
+	for _, name := range state.OtherVersions() {
+		status.OtherVersions = append(status.OtherVersions, printable(name))
+	}
 	var err error
-	if status.Dropped, err = state.Drops(); err != nil {
-		return status, err
-	}
+	status.Dropped, err = state.Drops()
+	status.problem(err)
+	status.Shortened = status.Dropped[journal.Shortened]
+	delete(status.Dropped, journal.Shortened)
 	records, err := state.Destinations()
-	if err != nil {
-		return status, err
-	}
-	for id, record := range records {
+	status.problem(err)
+	for _, id := range slices.Sorted(maps.Keys(records)) {
+		record := records[id]
+		record.Name, record.Error = printable(record.Name), printable(record.Error)
 		dead, err := state.CountDead(id)
-		if err != nil {
-			return status, err
-		}
+		status.problem(err)
 		status.Destinations = append(status.Destinations, DestinationStatus{
-			ID: id, Destination: record, Resting: now.Before(record.NotBefore), Dead: dead,
+			ID: id, Destination: record, Resting: record.Resting(now), Dead: dead,
 		})
 	}
-	slices.SortFunc(status.Destinations, func(a, b DestinationStatus) int { return cmp.Compare(a.ID, b.ID) })
 	sessions, err := state.Sessions()
-	if err != nil {
-		return status, err
-	}
+	status.problem(err)
 	for _, s := range sessions {
 		status.Sessions = append(status.Sessions, sessionStatus(s, records, gone))
 	}
@@ -92,7 +96,31 @@ func ReadStatus(state *journal.State, now time.Time, gone func(journal.Proc) boo
 		return cmp.Or(b.Modified.Compare(a.Modified), cmp.Compare(a.Key, b.Key)) // newest first
 	})
 	status.Agents = sumUp(status.Sessions)
-	return status, nil
+	return status
+}
+
+func (s *Status) problem(err error) {
+	if err != nil {
+		s.Problems = append(s.Problems, printable(err.Error()))
+	}
+}
+
+// maxShown bounds a text of the agent's, or of a file, in bytes.
+const maxShown = 500
+
+// printable makes one line of a text, which must neither move the cursor nor colour
+// the terminal.
+func printable(s string) string {
+	s = strings.ReplaceAll(s, "\n", "; ")
+	if len(s) > maxShown {
+		s = s[:maxShown] + "..."
+	}
+	return strings.Map(func(c rune) rune {
+		if !unicode.IsPrint(c) {
+			return '?'
+		}
+		return c
+	}, s)
 }
 
 // sumUp adds the sessions of each agent.
@@ -143,13 +171,13 @@ func sessionStatus(s *journal.Session, records map[string]journal.Destination, g
 		n, err := s.Count(cp.Positions)
 		problem = errors.Join(problem, err)
 		status.add(id, Tally{n, cp.Accepted, cp.Rejected, cp.Arrived})
-		status.Session = cmp.Or(status.Session, cp.Session)
+		status.Session = cmp.Or(status.Session, printable(cp.Session))
 		status.Open = max(status.Open, cp.Status.Open)
 		status.Ended = status.Ended || cp.Status.Ended
 		status.Gone = status.Gone || gone(cp.Proc)
 	}
 	if problem != nil {
-		status.Problem = problem.Error()
+		status.Problem = printable(problem.Error())
 	}
 	return status
 }

@@ -285,6 +285,10 @@ func TestADrainerIsWorthWakingUnlessAllDestinationsRest(t *testing.T) {
 	f(true)
 	set("langsmith", now)
 	f(false)
+	set("langsmith", now.Add(LongestRest))
+	f(true)
+	set("langsmith", now.AddDate(70, 0, 0)) // written while the clock was wrong
+	f(false)
 }
 
 func TestDeadRunsAreKeptOnceAndBounded(t *testing.T) {

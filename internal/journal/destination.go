@@ -31,6 +31,7 @@ type Destination struct {
 	Delivered time.Time `json:"delivered_at,omitzero"` // the last success
 	Refused   []string  `json:"refused,omitempty"`     // hashes of keys that were not accepted
 	Past      bool      `json:"past,omitempty"`        // it takes turns begun before as well
+	Broken    bool      `json:"broken,omitempty"`      // it could not be used at all
 }
 
 // LongestRest is the most that a destination is left alone at a time.
@@ -140,7 +141,8 @@ func (s *State) Destinations() (map[string]Destination, error) {
 			continue
 		}
 		d, err := s.Destination(id)
-		if garbled := (*garbledError)(nil); err != nil && missing(err) && !errors.As(err, &garbled) {
+		var garbled *garbledError
+		if missing(err) && !errors.As(err, &garbled) {
 			continue // it went while we looked
 		}
 		if err != nil {

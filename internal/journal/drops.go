@@ -25,6 +25,10 @@ const (
 	DropCount     = "garbled_count" // a count of losses that cannot be read
 )
 
+// Shortened is counted like a loss and is none: a run that arrived cut down to what
+// the destination takes.
+const Shortened = "shortened"
+
 // drop is one line of the file of counts.
 type drop struct {
 	At     time.Time `json:"at"`
