@@ -7,7 +7,7 @@
 //
 //   - a Go agent wraps its turn loop with [RunTurn], [Begin] or [StartTurn] and
 //     hands the runs to a [Sink], such as exporter.Batcher or the one that
-//     tracesmith.Open gives;
+//     integrations/goagent.Open gives;
 //   - a reducer rebuilds turns from recorded history with the builders [Root],
 //     [LLM], [Tool], [Subagent], [Chain], [Join] and [Interrupt], giving ids and
 //     times itself.

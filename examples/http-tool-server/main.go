@@ -14,11 +14,11 @@ import (
 	"os"
 	"os/signal"
 
-	"github.com/tracesmith/tracesmith"
 	"github.com/tracesmith/tracesmith/examples/internal/toy"
 	"github.com/tracesmith/tracesmith/integrations/anthropic"
+	"github.com/tracesmith/tracesmith/integrations/goagent"
+	"github.com/tracesmith/tracesmith/integrations/tracehttp"
 	"github.com/tracesmith/tracesmith/runtypes"
-	"github.com/tracesmith/tracesmith/tracehttp"
 )
 
 func main() {
@@ -44,7 +44,7 @@ func run(ctx context.Context, out io.Writer) error {
 		return err
 	}
 	defer model.Close()
-	tracer, err := tracesmith.Open(ctx, tracesmith.Config{Integration: "http-tool-server", Runtime: "Counter"})
+	tracer, err := goagent.Open(ctx, goagent.Config{Integration: "http-tool-server", Runtime: "Counter"})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "not traced:", err)
 	}
@@ -124,7 +124,7 @@ type warehouse struct {
 	url    string
 	server *http.Server
 	served chan struct{} // closed when the server has ended
-	tracer *tracesmith.Tracer
+	tracer *goagent.Tracer
 }
 
 func startWarehouse(ctx context.Context) (*warehouse, error) {
@@ -133,7 +133,7 @@ func startWarehouse(ctx context.Context) (*warehouse, error) {
 		return nil, err
 	}
 	// The runs belong to the project of the agent whose trace they join.
-	tracer, err := tracesmith.Open(ctx, tracesmith.Config{Project: "http-tool-server"})
+	tracer, err := goagent.Open(ctx, goagent.Config{Project: "http-tool-server"})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "not traced:", err)
 	}

@@ -13,9 +13,9 @@ import (
 	"os/signal"
 	"sync"
 
-	"github.com/tracesmith/tracesmith"
 	"github.com/tracesmith/tracesmith/examples/internal/toy"
 	"github.com/tracesmith/tracesmith/integrations/anthropic"
+	"github.com/tracesmith/tracesmith/integrations/goagent"
 	"github.com/tracesmith/tracesmith/runtypes"
 )
 
@@ -41,7 +41,7 @@ func run(ctx context.Context, out io.Writer) error {
 		return err
 	}
 	defer model.Close()
-	tracer, err := tracesmith.Open(ctx, tracesmith.Config{Integration: "subagents", Runtime: "Subagents"})
+	tracer, err := goagent.Open(ctx, goagent.Config{Integration: "subagents", Runtime: "Subagents"})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "not traced:", err)
 	}

@@ -11,8 +11,8 @@ import (
 	"os"
 	"os/signal"
 
-	"github.com/tracesmith/tracesmith"
 	"github.com/tracesmith/tracesmith/examples/internal/toy"
+	"github.com/tracesmith/tracesmith/integrations/goagent"
 	"github.com/tracesmith/tracesmith/runtypes"
 )
 
@@ -38,7 +38,7 @@ func run(ctx context.Context, out io.Writer) error {
 		return err
 	}
 	defer model.Close()
-	tracer, err := tracesmith.Open(ctx, tracesmith.Config{Integration: "turnloop-streaming", Runtime: "Turnloop Streaming"})
+	tracer, err := goagent.Open(ctx, goagent.Config{Integration: "turnloop-streaming", Runtime: "Turnloop Streaming"})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "not traced:", err)
 	}

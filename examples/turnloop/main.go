@@ -11,9 +11,9 @@ import (
 	"os"
 	"os/signal"
 
-	"github.com/tracesmith/tracesmith"
 	"github.com/tracesmith/tracesmith/examples/internal/toy"
 	"github.com/tracesmith/tracesmith/integrations/anthropic"
+	"github.com/tracesmith/tracesmith/integrations/goagent"
 	"github.com/tracesmith/tracesmith/runtypes"
 )
 
@@ -39,7 +39,7 @@ func run(ctx context.Context, out io.Writer) error {
 		return err
 	}
 	defer model.Close()
-	tracer, err := tracesmith.Open(ctx, tracesmith.Config{Integration: "turnloop", Runtime: "Turnloop"})
+	tracer, err := goagent.Open(ctx, goagent.Config{Integration: "turnloop", Runtime: "Turnloop"})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "not traced:", err)
 	}

@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/tracesmith/tracesmith"
+	"github.com/tracesmith/tracesmith/integrations/goagent"
 )
 
 // Show prints what a tracer was given, as trees, and where it went.
-func Show(ctx context.Context, w io.Writer, tracer *tracesmith.Tracer) error {
+func Show(ctx context.Context, w io.Writer, tracer *goagent.Tracer) error {
 	ctx = context.WithoutCancel(ctx) // an interrupted turn is shown too
 	if _, err := fmt.Fprintln(w); err != nil {
 		return err

@@ -1,11 +1,11 @@
-package tracesmith_test
+package goagent_test
 
 import (
 	"context"
 	"fmt"
 	"os"
 
-	"github.com/tracesmith/tracesmith"
+	"github.com/tracesmith/tracesmith/integrations/goagent"
 	"github.com/tracesmith/tracesmith/runtypes"
 )
 
@@ -18,7 +18,7 @@ func Example() {
 	}
 	defer os.RemoveAll(dir)
 
-	tracer, err := tracesmith.Open(ctx, tracesmith.Config{
+	tracer, err := goagent.Open(ctx, goagent.Config{
 		Integration: "my-agent", Runtime: "My Agent",
 		// An agent leaves this out: the real environment holds.
 		Env: func(name string) string { return map[string]string{"TRACESMITH_STATE": dir}[name] },

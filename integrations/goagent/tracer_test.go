@@ -1,4 +1,4 @@
-package tracesmith_test
+package goagent_test
 
 import (
 	"bytes"
@@ -10,7 +10,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/tracesmith/tracesmith"
+	"github.com/tracesmith/tracesmith/integrations/goagent"
 	"github.com/tracesmith/tracesmith/internal/ingest"
 	"github.com/tracesmith/tracesmith/runtypes"
 )
@@ -38,14 +38,14 @@ func newWorld(t *testing.T) *world {
 	}}
 }
 
-func (w *world) open(t *testing.T, cfg tracesmith.Config) *tracesmith.Tracer {
+func (w *world) open(t *testing.T, cfg goagent.Config) *goagent.Tracer {
 	t.Helper()
 	cfg.Env = func(name string) string { return w.env[name] }
 	if cfg.Dir == "" {
 		cfg.Dir = t.TempDir()
 	}
 	cfg.OnDrop = func(_ []runtypes.Op, why error) { t.Error(why) }
-	tracer, err := tracesmith.Open(t.Context(), cfg)
+	tracer, err := goagent.Open(t.Context(), cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +62,7 @@ func turn(sink runtypes.Sink) *runtypes.Turn {
 
 func TestATurnGoesToLangSmithAndToTheStore(t *testing.T) {
 	w := newWorld(t)
-	tracer := w.open(t, tracesmith.Config{})
+	tracer := w.open(t, goagent.Config{})
 	turn(tracer.Sink())
 	var tree bytes.Buffer
 	if err := tracer.WriteTrees(t.Context(), &tree); err != nil {
@@ -93,14 +93,14 @@ func TestATurnGoesToLangSmithAndToTheStore(t *testing.T) {
 
 func TestAnIdentityNamesAgentThreadAndFolder(t *testing.T) {
 	w := newWorld(t)
-	tracer := w.open(t, tracesmith.Config{Integration: "my-agent", RuntimeVersion: "1.2.3"})
+	tracer := w.open(t, goagent.Config{Integration: "my-agent", RuntimeVersion: "1.2.3"})
 	defer tracer.Close(t.Context())
 	dir := t.TempDir()
 	want := runtypes.Identity{Integration: "my-agent", Runtime: "my-agent", RuntimeVersion: "1.2.3", ThreadID: "t", WorkingDirectory: dir}
 	if got := tracer.Identity(t.Context(), dir, "t"); got != want {
 		t.Errorf("%+v", got)
 	}
-	var off *tracesmith.Tracer
+	var off *goagent.Tracer
 	if got := off.Identity(t.Context(), dir, "t"); got != (runtypes.Identity{}) {
 		t.Errorf("with tracing off: %+v", got)
 	}
@@ -114,7 +114,7 @@ func TestSettingsShapeWhatIsSent(t *testing.T) {
 	} {
 		w.env[key] = value
 	}
-	tracer := w.open(t, tracesmith.Config{Project: "p"})
+	tracer := w.open(t, goagent.Config{Project: "p"})
 	turn(tracer.Sink())
 	if err := tracer.WriteTrees(t.Context(), nil); err != nil {
 		t.Error(err)
@@ -135,11 +135,11 @@ func TestSettingsShapeWhatIsSent(t *testing.T) {
 func TestTracingThatIsOffIsNil(t *testing.T) {
 	w := newWorld(t)
 	w.env["TRACESMITH"] = "0"
-	tracer := w.open(t, tracesmith.Config{})
+	tracer := w.open(t, goagent.Config{})
 	if tracer.Sink() != nil || len(tracer.Where()) != 0 || tracer.Close(t.Context()) != nil {
 		t.Error("a destination though tracing is off")
 	}
-	var none *tracesmith.Tracer
+	var none *goagent.Tracer
 	if none.Sink() != nil || none.Where() != nil || none.Flush(t.Context()) != nil || none.Close(t.Context()) != nil || turn(none.Sink()) != nil {
 		t.Error("a nil Tracer is not off")
 	}
@@ -157,7 +157,7 @@ func TestADestinationThatIsMissingDoesNotHoldUpTheOther(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "runs.db"), []byte("somebody else's file"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	tracer := w.open(t, tracesmith.Config{})
+	tracer := w.open(t, goagent.Config{})
 	turn(tracer.Sink())
 	if err := tracer.Close(t.Context()); err != nil {
 		t.Fatal(err)
@@ -166,11 +166,11 @@ func TestADestinationThatIsMissingDoesNotHoldUpTheOther(t *testing.T) {
 		t.Errorf("%d runs", n)
 	}
 	delete(w.env, "LANGSMITH_API_KEY")
-	if _, err := tracesmith.Open(t.Context(), tracesmith.Config{Env: func(name string) string { return w.env[name] }}); err == nil {
+	if _, err := goagent.Open(t.Context(), goagent.Config{Env: func(name string) string { return w.env[name] }}); err == nil {
 		t.Error("no destination and no error")
 	}
 	w.env["TRACESMITH_CONTENT"] = "nonsense"
-	if _, err := tracesmith.Open(t.Context(), tracesmith.Config{Env: func(name string) string { return w.env[name] }}); err == nil {
+	if _, err := goagent.Open(t.Context(), goagent.Config{Env: func(name string) string { return w.env[name] }}); err == nil {
 		t.Error("settings that cannot be used and no error")
 	}
 }

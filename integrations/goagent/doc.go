@@ -1,8 +1,8 @@
-// Package tracesmith traces a Go agent with what is configured already: it reads
+// Package goagent traces a Go agent with what is configured already: it reads
 // the settings that the tracesmith program reads, sends to LangSmith if there is a
 // key, and keeps runs in the local store that `tracesmith show` prints.
 //
-//	tracer, err := tracesmith.Open(ctx, tracesmith.Config{Integration: "my-agent", Runtime: "My Agent"})
+//	tracer, err := goagent.Open(ctx, goagent.Config{Integration: "my-agent", Runtime: "My Agent"})
 //	…
 //	defer tracer.Close(context.WithoutCancel(ctx))
 //
@@ -26,5 +26,5 @@
 //   - gitinfo: the repository a turn works in;
 //   - integrations/anthropic, integrations/openai: model calls that record
 //     themselves, under any SDK;
-//   - tracehttp: servers that join a trace, and clients that pass it on.
-package tracesmith
+//   - integrations/tracehttp: servers that join a trace, and clients that pass it on.
+package goagent

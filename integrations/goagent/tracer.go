@@ -1,4 +1,4 @@
-package tracesmith
+package goagent
 
 import (
 	"context"
@@ -68,11 +68,11 @@ func Open(ctx context.Context, cfg Config) (*Tracer, error) {
 	}
 	dir, err := filepath.Abs(cfg.Dir)
 	if err != nil {
-		return nil, fmt.Errorf("tracesmith: %w", err)
+		return nil, fmt.Errorf("goagent: %w", err)
 	}
 	settings, err := config.Load(config.Options{Env: cfg.Env, Dir: dir})
 	if err != nil {
-		return nil, fmt.Errorf("tracesmith: settings: %w", err)
+		return nil, fmt.Errorf("goagent: settings: %w", err)
 	}
 	t := &Tracer{live: settings.Live, who: runtypes.Identity{
 		Integration: cfg.Integration, Runtime: cfg.Runtime, RuntimeVersion: cfg.RuntimeVersion,
@@ -90,7 +90,7 @@ func Open(ctx context.Context, cfg Config) (*Tracer, error) {
 		err = errors.Join(err, t.send(cfg, settings))
 	}
 	if len(t.to) == 0 && err != nil {
-		return nil, fmt.Errorf("tracesmith: %w", err)
+		return nil, fmt.Errorf("goagent: %w", err)
 	}
 	if err != nil && cfg.Logger != nil {
 		cfg.Logger.Error("a destination is missing", "error", err.Error())
@@ -234,7 +234,7 @@ func (t *Tracer) WriteTrees(ctx context.Context, w io.Writer) error {
 		return nil
 	}
 	if err := t.to[0].Flush(ctx); err != nil {
-		return fmt.Errorf("tracesmith: trees: %w", err)
+		return fmt.Errorf("goagent: trees: %w", err)
 	}
 	t.mu.Lock()
 	traces := slices.Clone(t.traces)
@@ -243,7 +243,7 @@ func (t *Tracer) WriteTrees(ctx context.Context, w io.Writer) error {
 	for _, id := range traces {
 		runs, err := t.store.Trace(ctx, id.String())
 		if err != nil {
-			return fmt.Errorf("tracesmith: trees: %w", err)
+			return fmt.Errorf("goagent: trees: %w", err)
 		}
 		all = append(all, runs...)
 	}

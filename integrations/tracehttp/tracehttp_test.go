@@ -11,8 +11,8 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/tracesmith/tracesmith/integrations/tracehttp"
 	"github.com/tracesmith/tracesmith/runtypes"
-	"github.com/tracesmith/tracesmith/tracehttp"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -7,8 +7,8 @@ import (
 	"net/http"
 	"net/http/httptest"
 
+	"github.com/tracesmith/tracesmith/integrations/tracehttp"
 	"github.com/tracesmith/tracesmith/runtypes"
-	"github.com/tracesmith/tracesmith/tracehttp"
 )
 
 // printer stands for a real sink, such as exporter.Batcher.

@@ -1,4 +1,4 @@
-package tracesmith
+package goagent
 
 import (
 	"bytes"
