@@ -9,6 +9,7 @@ import (
 
 	"github.com/tracesmith/tracesmith/integrations"
 	"github.com/tracesmith/tracesmith/internal/agentkit"
+	"github.com/tracesmith/tracesmith/runtypes"
 )
 
 // payload is what Claude Code writes to a hook's standard input, as far as it is
@@ -74,6 +75,7 @@ type data struct {
 	ErrorClass string   `json:"error_class,omitempty"` // StopFailure's word, never content
 	Entrypoint string   `json:"entrypoint,omitempty"`
 	Version    string   `json:"version,omitempty"`
+	Parent     string   `json:"parent,omitempty"` // dotted order of the run that started the agent
 
 	Text     string          `json:"text,omitempty"` // prompt, last message, error or summary
 	Input    json.RawMessage `json:"input,omitempty"`
@@ -124,6 +126,9 @@ func project(p integrations.Payload) (json.RawMessage, error) {
 	if p.Env != nil {
 		d.Entrypoint = p.Env("CLAUDE_CODE_ENTRYPOINT")
 		d.Version = versionOf(p.Env("AI_AGENT"))
+		if parent, err := runtypes.ParentFromEnv(p.Env); err == nil { // what is no dotted order attaches to nothing
+			d.Parent = parent.DottedOrder
+		}
 	}
 	switch in.Event {
 	case "Stop", "StopFailure", "SubagentStop":

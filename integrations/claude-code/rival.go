@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/tracesmith/tracesmith/integrations"
+	"github.com/tracesmith/tracesmith/internal/hookstable"
 	"github.com/tracesmith/tracesmith/internal/jsonedit"
 )
 
@@ -57,7 +58,7 @@ func pluginOn(settings []byte) (on, known bool) {
 // the usual one.
 func pluginOff(settings []byte) ([]byte, error) {
 	for {
-		tree, err := parseSettings(orEmpty(settings))
+		tree, err := hookstable.Parse(orEmpty(settings))
 		if err != nil {
 			return nil, err
 		}

@@ -128,3 +128,14 @@ func TestWhereTheSettingsAre(t *testing.T) {
 		}
 	}
 }
+
+// settingsGroup is an element of an event's list in the settings.
+type settingsGroup struct {
+	Hooks []settingsHook `json:"hooks"`
+}
+
+type settingsHook struct {
+	Type    string `json:"type"`
+	Command string `json:"command"`
+	Timeout int    `json:"timeout,omitempty"` // seconds
+}

@@ -26,7 +26,8 @@ type turn struct {
 	Version string    `json:"version,omitempty"`
 	Origin  string    `json:"origin,omitempty"`
 	Surface string    `json:"surface,omitempty"`
-	Heads   []string  `json:"heads,omitempty"` // commits that HEAD moved to since the turn began
+	Parent  string    `json:"parent,omitempty"` // dotted order of the run the turn hangs under
+	Heads   []string  `json:"heads,omitempty"`  // commits that HEAD moved to since the turn began
 
 	Posted    bool     `json:"posted,omitempty"`
 	Replies   int      `json:"replies,omitempty"`   // model messages emitted, in order
@@ -62,7 +63,7 @@ func (t *turn) begin(e integrations.Event, d *data) {
 func (t *turn) place(e integrations.Event, d *data) {
 	t.CWD = e.CWD
 	t.Branch, t.SHA = e.Head.Branch, e.Head.SHA
-	t.Version, t.Surface = d.Version, d.Entrypoint
+	t.Version, t.Surface, t.Parent = d.Version, d.Entrypoint, d.Parent
 	if d.Mode != "" {
 		t.Mode = d.Mode
 	}

@@ -79,6 +79,12 @@ func RemoveWhere(settings []byte, goes func(event, command string) bool) ([]byte
 	}
 }
 
+// Parse reads settings of the shape that can be changed.
+func Parse(settings []byte) (*jsonedit.Tree, error) {
+	t, err := parse(settings)
+	return t.Tree, err
+}
+
 // table is a settings file of the shape that we know how to change.
 type table struct{ *jsonedit.Tree }
 
