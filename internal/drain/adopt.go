@@ -55,6 +55,9 @@ func (d *Drainer) orphaned(s *journal.Session) bool {
 			continue
 		}
 		cp, err := s.Checkpoint(dest.ID)
+		if err != nil && !errors.Is(err, journal.ErrVersion) {
+			return true // for it to be said
+		}
 		if err != nil || cp.Status.Open == 0 && !cp.Status.Waiting {
 			continue
 		}

@@ -85,9 +85,14 @@ func (d *Drainer) check(dest Destination) {
 	if dest.Broken == nil || !d.cfg.Insist && d.resting(dest) {
 		return
 	}
-	d.down.add(dest.ID, dest.Broken)
-	d.broken = errors.Join(d.broken, fmt.Errorf("drain: %s: %w", cmp.Or(dest.Name, dest.ID), dest.Broken))
+	d.leaveOut(dest, dest.Broken)
 	d.failed(dest, dest.Broken)
+}
+
+// leaveOut keeps the drainer from a destination for the rest of its life.
+func (d *Drainer) leaveOut(dest Destination, why error) {
+	d.down.add(dest.ID, why)
+	d.broken = errors.Join(d.broken, fmt.Errorf("drain: %s: %w", cmp.Or(dest.Name, dest.ID), why))
 }
 
 // resting reports whether a destination is to be left alone for now.

@@ -3,7 +3,6 @@ package drain
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"time"
 
@@ -127,11 +126,9 @@ func (d *Drainer) Run(ctx context.Context, key string) error {
 	if err != nil {
 		return err
 	}
-	if err := d.registerAll([]*journal.Session{s}); err != nil {
-		return err
-	}
+	d.registerAll([]*journal.Session{s})
 	err = d.drain(ctx, s, d.cfg.Linger, false)
-	return errors.Join(err, d.adopt(ctx, s.Key(), d.cfg.Adopt, false), d.Collect(ctx))
+	return errors.Join(d.broken, err, d.adopt(ctx, s.Key(), d.cfg.Adopt, false), d.Collect(ctx))
 }
 
 // Deliver delivers what a session holds and returns. With wait, as for a hook
@@ -141,32 +138,26 @@ func (d *Drainer) Deliver(ctx context.Context, key string, wait bool) error {
 	if err != nil {
 		return err
 	}
-	if err := d.registerAll([]*journal.Session{s}); err != nil {
-		return err
-	}
+	d.registerAll([]*journal.Session{s})
 	return errors.Join(d.broken, d.drain(ctx, s, 0, wait))
 }
 
 // All delivers what all sessions hold and returns. With wait, drainers that are
 // at work are waited for.
 func (d *Drainer) All(ctx context.Context, wait bool) error {
-	sessions, err := d.state.Sessions()
-	if err != nil {
-		return err
-	}
-	if err := d.registerAll(sessions); err != nil {
-		return err
-	}
+	sessions, _ := d.state.Sessions() // what cannot be read is said by adopt
+	d.registerAll(sessions)
 	return errors.Join(d.broken, d.adopt(ctx, "", 0, wait), d.Collect(ctx))
 }
 
-// registerAll notes since when each destination is configured.
-func (d *Drainer) registerAll(sessions []*journal.Session) error {
+// registerAll notes since when each destination is configured. One of which that
+// cannot be noted is left out.
+func (d *Drainer) registerAll(sessions []*journal.Session) {
 	var oldest time.Time
 	for _, s := range sessions {
 		at, err := firstUntaken(s)
 		if err != nil {
-			return err
+			continue // said where the session is drained
 		}
 		if !at.IsZero() && (oldest.IsZero() || at.Before(oldest)) {
 			oldest = at
@@ -175,12 +166,12 @@ func (d *Drainer) registerAll(sessions []*journal.Session) error {
 	for _, dest := range d.destinations {
 		since, err := d.register(dest, oldest)
 		if err != nil {
-			return fmt.Errorf("drain: destination %s: %w", dest.ID, err)
+			d.leaveOut(dest, err)
+			continue
 		}
 		d.since[dest.ID] = since
 		d.check(dest)
 	}
-	return nil
 }
 
 // firstUntaken is when the first entry was made that no destination has taken.

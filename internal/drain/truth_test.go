@@ -219,6 +219,26 @@ func TestOneBadFileDoesNotHideTheRestOfTheStatus(t *testing.T) {
 	}
 }
 
+func TestOneBadFileDoesNotStopTheOtherDeliveries(t *testing.T) {
+	b := newBench(t)
+	b.cfg.Destinations = append(b.cfg.Destinations, newServer().destination("two"))
+	b.hook("start", toyData{})
+	bad := b.state.Session("toy", "bad")
+	b.hookAt(bad, "start", began, toyData{})
+	dir := b.state.Dir()
+	b.write(filepath.Join(dir, "sessions", "notes"), "no folder")
+	for _, path := range []string{filepath.Join(dir, "destinations", "two.json"), filepath.Join(bad.Dir(), "checkpoint.one.json")} {
+		if err := os.MkdirAll(path, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	err := b.drainer().All(t.Context(), true)
+	if err == nil || !strings.Contains(err.Error(), "two.json") || !strings.Contains(err.Error(), "checkpoint.one.json") {
+		t.Errorf("got %v", err)
+	}
+	b.want("Toy Turn (open)")
+}
+
 func TestStatusCanBePrinted(t *testing.T) {
 	b := newBench(t)
 	b.s = b.state.Session("toy", "\x1b[31mred\r\nforged: line\u202e\x00"+strings.Repeat("x", 10_000))
