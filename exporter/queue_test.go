@@ -2,6 +2,7 @@ package exporter
 
 import (
 	"testing"
+	"testing/synctest"
 )
 
 func TestNothingIsKeptOfWhatIsDelivered(t *testing.T) {
@@ -12,6 +13,7 @@ func TestNothingIsKeptOfWhatIsDelivered(t *testing.T) {
 		if err := b.Flush(t.Context()); err != nil {
 			t.Fatal(err)
 		}
+		synctest.Wait() // for the last sender to end
 		p := b.pipes[0]
 		l := &p.queue.lanes
 		if len(l.byTrace) > 0 || len(l.posts) > 0 || len(l.line) > 0 || l.items != 0 || l.held != 0 || l.weight != 0 ||

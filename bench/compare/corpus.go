@@ -1,10 +1,11 @@
 package main
 
 import (
+	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 )
 
@@ -16,8 +17,12 @@ const corpusSize = 2 << 20
 // language.
 func writeCorpus(path string) error {
 	var text []byte
-	src := os.DirFS(filepath.Join(runtime.GOROOT(), "src"))
-	err := fs.WalkDir(src, ".", func(name string, d fs.DirEntry, err error) error {
+	root, err := exec.Command("go", "env", "GOROOT").Output()
+	if err != nil {
+		return fmt.Errorf("go env: %w", err)
+	}
+	src := os.DirFS(filepath.Join(strings.TrimSpace(string(root)), "src"))
+	err = fs.WalkDir(src, ".", func(name string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err

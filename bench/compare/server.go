@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"mime"
@@ -98,7 +99,7 @@ func (s *server) take(r *http.Request, raw []byte) error {
 	var writes []write
 	for parts := multipart.NewReader(bytes.NewReader(body), params["boundary"]); ; {
 		part, err := parts.NextRawPart()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {
