@@ -171,10 +171,10 @@ func (c *call) text() string {
 func (c *call) message() runtypes.Message {
 	var parts []runtypes.Part
 	for i := range c.items {
-		switch item := &c.items[i]; {
-		case item.Type == "reasoning":
+		switch item := &c.items[i]; item.Type {
+		case "reasoning":
 			parts = append(parts, runtypes.Part{Type: "reasoning", Text: summaryText(item.Summary)})
-		case item.Type == "message":
+		case "message":
 			parts = append(parts, runtypes.Part{Type: "text", Text: contentText(item.Content)})
 		}
 	}
