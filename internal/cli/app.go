@@ -27,15 +27,21 @@ type app struct {
 // commands lists every command. A new command is a file and a line here.
 func commands() []func(*app) *cobra.Command {
 	return []func(*app) *cobra.Command{
+		completionCommand,
+		configCommand,
 		demoCommand,
+		doctorCommand,
 		drainCommand,
 		hookCommand,
 		importCommand,
 		installCommand,
+		openCommand,
+		purgeCommand,
 		replayCommand,
 		serveCommand,
 		showCommand,
 		statusCommand,
+		tailCommand,
 		uninstallCommand,
 		validateCommand,
 		versionCommand,

@@ -34,7 +34,7 @@ TRACE is a trace's id or the beginning of one.`,
 				return usagef("show: --last must be from 1 to %d", maxLast)
 			}
 			if len(args) == 1 && (filter.Thread != "" || filter.Failed || cmd.Flags().Changed("last")) {
-				return usagef("show: give a TRACE or --last, --thread and --failed, not both")
+				return usagef("show: give a TRACE or --last, --session and --failed, not both")
 			}
 			state, err := a.openState()
 			if err != nil {
@@ -50,7 +50,8 @@ TRACE is a trace's id or the beginning of one.`,
 	}
 	flags := cmd.Flags()
 	flags.IntVar(&filter.Limit, "last", 1, "how many turns")
-	flags.StringVar(&filter.Thread, "thread", "", "only turns of this thread")
+	flags.StringVar(&filter.Thread, "session", "", "only turns of this session")
+	flags.StringVar(&filter.Thread, "thread", "", "the same, by LangSmith's word for it")
 	flags.BoolVar(&filter.Failed, "failed", false, "only turns that failed or were interrupted")
 	flags.BoolVar(&asJSON, "json", false, "print runs as JSON lines")
 	return cmd

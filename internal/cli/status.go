@@ -15,7 +15,6 @@ import (
 
 	"github.com/tracesmith/tracesmith/internal/drain"
 	"github.com/tracesmith/tracesmith/internal/journal"
-	"github.com/tracesmith/tracesmith/internal/procid"
 )
 
 // maxShown bounds the sessions that status prints.
@@ -33,9 +32,7 @@ func statusCommand(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			status := drain.ReadStatus(state, a.now(), func(p journal.Proc) bool {
-				return procid.Gone(p.PID, p.Start, p.Boot)
-			})
+			status := a.readStatus(state)
 			unwritable := state.Writable()
 			if asJSON {
 				return printStatusJSON(a.stdout, state, status, unwritable)

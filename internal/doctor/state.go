@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"strings"
 	"time"
 
 	"github.com/tracesmith/tracesmith/internal/drain"
@@ -49,9 +50,9 @@ func (r *Report) progress(status drain.Status, now time.Time) {
 			r.ok("delivery", "%s last accepted runs at %s", name, d.Delivered.Local().Format(time.DateTime))
 		}
 	}
-	for reason, n := range status.Dropped {
-		if reason == "state_unwritable" || reason == "drainer_not_started" || reason == "hook_timeout" || reason == "hook_panic" {
-			r.note("state", "see the log folder in the state directory", "%d events met %s so far", n, reason)
+	for _, reason := range []string{"state_unwritable", "drainer_not_started", "hook_timeout", "hook_panic", "config_unreadable"} {
+		if n := status.Dropped[reason]; n > 0 {
+			r.note("state", "see the log folder in the state directory", "%d times so far: %s", n, strings.ReplaceAll(reason, "_", " "))
 		}
 	}
 }

@@ -99,6 +99,9 @@ func (n *node) pieces(top bool) []piece {
 	default:
 		out = append(out, piece{text: "  " + duration(end.Sub(start)), style: styleDim})
 	}
+	if waited := n.waited(); waited > 0 {
+		out = append(out, piece{text: "  waited " + duration(waited), style: styleYellow})
+	}
 	if top && err == nil {
 		out = append(out, piece{text: "  " + start.Format(time.RFC3339), style: styleDim})
 	}
@@ -122,22 +125,36 @@ func (n *node) title(kind runtypes.Kind) string {
 	return name
 }
 
-// maxTokens bounds what one run is believed, so that no sum overflows.
-const maxTokens = 1 << 40
+// maxNumber bounds what one run is believed, so that no sum overflows.
+const maxNumber = 1 << 40
+
+// number is a count in a run's metadata.
+func number(v any) int64 {
+	text, _ := v.(json.Number)
+	n, err := text.Int64()
+	if err != nil {
+		return 0
+	}
+	return min(max(n, 0), maxNumber)
+}
+
+// waited is how long the run and what is below it waited for a person to answer.
+func (n *node) waited() time.Duration {
+	ms := number(n.meta["permission_wait_ms"])
+	for _, child := range n.children {
+		ms += child.waited().Milliseconds()
+	}
+	return time.Duration(min(ms, maxWait)) * time.Millisecond
+}
+
+// maxWait is a wait that no sum makes longer: a year, in milliseconds.
+const maxWait = 365 * 24 * 3600 * 1000
 
 // tokens sums the usage of the run and of what is below it. Only model calls
 // carry any, so nothing counts twice.
 func (n *node) tokens() (in, out int64) {
 	usage, _ := n.meta["usage_metadata"].(map[string]any)
-	read := func(key string) int64 {
-		number, _ := usage[key].(json.Number)
-		count, err := number.Int64()
-		if err != nil {
-			return 0
-		}
-		return min(max(count, 0), maxTokens)
-	}
-	in, out = read("input_tokens"), read("output_tokens")
+	in, out = number(usage["input_tokens"]), number(usage["output_tokens"])
 	for _, child := range n.children {
 		i, o := child.tokens()
 		in, out = in+i, out+o

@@ -1,0 +1,181 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os/exec"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tracesmith/tracesmith/internal/agents"
+	"github.com/tracesmith/tracesmith/internal/config"
+	"github.com/tracesmith/tracesmith/internal/doctor"
+	"github.com/tracesmith/tracesmith/internal/drain"
+	"github.com/tracesmith/tracesmith/internal/journal"
+	"github.com/tracesmith/tracesmith/internal/procid"
+)
+
+// versionTime bounds the wait for an agent's version.
+const versionTime = 10 * time.Second
+
+// doctorFlags are the flags of doctor.
+type doctorFlags struct {
+	asJSON, offline, noSend bool
+}
+
+// doctorCommand finds out why nothing arrives.
+func doctorCommand(a *app) *cobra.Command {
+	var flags doctorFlags
+	cmd := &cobra.Command{
+		Use:   "doctor [--offline] [--json]",
+		Short: "Find out whether turns arrive, and if not, why",
+		Long: `Look at everything a turn passes on its way: the agents and their hooks, the settings,
+the state directory, the network layer by layer, the key; and send a test run, whose id
+it names. Each problem comes with what to do. The exit code is 0 only if all is well.`,
+		Args: argCount(0, 0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			report, err := a.examine(cmd.Context(), flags)
+			if err != nil {
+				return err
+			}
+			return a.printReport(report, flags.asJSON)
+		},
+	}
+	cmd.Flags().BoolVar(&flags.asJSON, "json", false, "print JSON")
+	cmd.Flags().BoolVar(&flags.offline, "offline", false, "leave the network out")
+	cmd.Flags().BoolVar(&flags.noSend, "no-send", false, "send no test run")
+	return cmd
+}
+
+// examine looks at everything.
+func (a *app) examine(ctx context.Context, flags doctorFlags) (*doctor.Report, error) {
+	report := new(doctor.Report)
+	i, err := a.installer()
+	if err != nil {
+		return nil, err
+	}
+	self, _ := a.program() // a temporary build has no path to compare with
+	report.Agents(ctx, doctor.Machine{
+		Installer: i, Self: self, Version: askVersion,
+		Settings: func(agent string) (config.Config, error) { return a.settings(agent, i.Dir) },
+	}, agents.All())
+
+	settings, unreadable := a.settings("", i.Dir)
+	report.Settings(settings, unreadable)
+	if err := a.examineState(report); err != nil {
+		return nil, err
+	}
+	a.examineDesktop(report, settings, i.Dir)
+	if flags.offline {
+		return report, nil
+	}
+	targets, err := a.targets(i.Dir)
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range targets {
+		report.Deliver(ctx, doctor.Network{Now: a.now}, t, !flags.noSend)
+	}
+	return report, nil
+}
+
+func (a *app) examineState(report *doctor.Report) error {
+	state, err := a.openState()
+	if err != nil {
+		return err
+	}
+	report.State(state.Dir(), state.Writable(), a.readStatus(state), a.now())
+	return nil
+}
+
+func (a *app) readStatus(state *journal.State) drain.Status {
+	return drain.ReadStatus(state, a.now(), func(p journal.Proc) bool { return procid.Gone(p.PID, p.Start, p.Boot) })
+}
+
+// examineDesktop compares this environment with that of a program without a shell.
+func (a *app) examineDesktop(report *doctor.Report, settings config.Config, dir string) {
+	bare := doctor.Desktops(a.env)
+	view := func(env func(string) string, settings config.Config) doctor.View {
+		state, _ := journal.DefaultDir(env) // empty where there is none
+		return doctor.View{Settings: settings, State: state, Proxies: doctor.Proxies(env)}
+	}
+	there, _ := config.Load(config.Options{Env: bare, Dir: dir}) // what cannot be read was reported
+	report.Desktop(view(a.env, settings), view(bare, there), config.UserFile(a.env))
+}
+
+// targets are the destinations of every agent, each once.
+func (a *app) targets(dir string) ([]doctor.Target, error) {
+	var list []doctor.Target
+	seen := map[string]bool{}
+	for _, name := range append([]string{""}, agents.Names()...) {
+		settings, _ := a.settings(name, dir) // what cannot be read was reported
+		configs, err := a.exporters(settings)
+		if err != nil {
+			return nil, err
+		}
+		for n, place := range settings.Places() {
+			if id := place.ID + place.APIKey; !seen[id] {
+				seen[id] = true
+				list = append(list, target(settings, place, configs[n].Project, doctor.Target{Config: configs[n]}))
+			}
+		}
+	}
+	return list, nil
+}
+
+func target(settings config.Config, place config.Place, project string, t doctor.Target) doctor.Target {
+	t.Endpoint, t.APIKey, t.WorkspaceID, t.Project = place.Endpoint, place.APIKey, place.WorkspaceID, project
+	if place.Project != "" {
+		t.Project = place.Project
+	}
+	t.EndpointSource, t.KeySource = settings.Source("endpoint"), settings.Source("api_key")
+	if len(settings.Replicas) > 0 {
+		t.EndpointSource, t.KeySource = settings.Source("replicas"), settings.Source("replicas")
+	}
+	t.KeyShown = config.MaskKey(place.APIKey)
+	if place.APIKey == "" && settings.Login {
+		t.KeyShown = "of the login"
+	}
+	return t
+}
+
+// askVersion asks an agent's program for its version.
+func askVersion(ctx context.Context, program string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, versionTime)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, program, "--version")
+	cmd.WaitDelay = time.Second
+	out, err := cmd.Output()
+	return string(out), err
+}
+
+func (a *app) printReport(report *doctor.Report, asJSON bool) error {
+	problems := report.Problems()
+	if asJSON {
+		err := printJSON(a.stdout, struct {
+			OK       bool          `json:"ok"`
+			Problems int           `json:"problems"`
+			Lines    []doctor.Line `json:"lines"`
+		}{problems == 0, problems, report.Lines})
+		if err == nil && problems > 0 {
+			err = errReported
+		}
+		return err
+	}
+	paint := a.painter()
+	for _, line := range report.Lines {
+		mark := map[doctor.Level]string{doctor.OK: paint(green, "ok     "), doctor.Note: paint(yellow, "note   "), doctor.Problem: paint(red, "PROBLEM")}[line.Level]
+		fmt.Fprintf(a.stdout, "%s  %s: %s\n", mark, line.Check, line.Text)
+		if line.Fix != "" {
+			fmt.Fprintf(a.stdout, "         -> %s\n", strings.ReplaceAll(line.Fix, "\n", "\n            "))
+		}
+	}
+	if problems == 0 {
+		fmt.Fprintln(a.stdout, "all is well")
+		return nil
+	}
+	fmt.Fprintln(a.stdout, count(problems, "problem"))
+	return errReported
+}
