@@ -54,8 +54,6 @@ func TestWhatExpiresBeforeADestinationOfAnotherShellHasItIsCounted(t *testing.T)
 
 func TestASessionDoesNotWaitForADestinationThatItIsNotFor(t *testing.T) {
 	b := newBench(t)
-	late := newServer().destination("late")
-	late.Past = false
 	for _, event := range []string{"start", "stop", "end"} {
 		b.hook(event, toyData{})
 	}
