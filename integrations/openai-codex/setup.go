@@ -26,8 +26,8 @@ func setup() integrations.Setup {
 		},
 		Note: `Codex runs no hook that it was not told to trust, and says nothing of it. Start codex once and
 choose to trust the hooks when it asks ("Hooks need review"); that holds for codex exec too.
-What codex reads only once, such as keys in the environment of a shell, its background process
-may have from another shell: put settings in a file.`,
+Its background process keeps the environment of the shell that first started it: put settings
+in Tracesmith's file, not in variables.`,
 	}
 }
 
