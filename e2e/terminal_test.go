@@ -68,7 +68,7 @@ func (term *terminal) tmux(args ...string) (string, error) {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "tmux", append([]string{"-S", term.socket, "-f", "/dev/null"}, args...)...)
 	cmd.Dir = term.w.repo
-	cmd.Env = term.w.environ("TERM=xterm-256color", "LANG=C.UTF-8")
+	cmd.Env = term.w.environ(append(term.w.env, "TERM=xterm-256color", "LANG=C.UTF-8")...)
 	out, err := cmd.CombinedOutput()
 	return string(out), err
 }

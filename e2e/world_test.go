@@ -75,6 +75,7 @@ type world struct {
 	server  *ingest.Server
 	env     []string     // more of the agent's environment
 	silent  bool         // the agent keeps no record of its sessions
+	told    bool         // a hook has something to say to the user
 	output  bytes.Buffer // what the agents said, for the log
 }
 

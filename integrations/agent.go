@@ -14,6 +14,9 @@ type Agent struct {
 	Runtime string // human-readable runtime: Claude Code
 	Hooks   []Hook // the events to register
 	Reply   []byte // what the hook prints; nil: nothing
+	// Notice is what a hook that greets prints to tell the user, and never the model,
+	// that deliveries fail; nil: the agent shows no such thing.
+	Notice func(text string) []byte
 
 	// Peek reads the routing fields of a payload and nothing else.
 	Peek func(Payload) (Route, error)
@@ -35,6 +38,7 @@ type Hook struct {
 	Timeout time.Duration // limit to register with the agent; 0: the agent's default
 	Wakes   bool          // the event is worth a drainer's pass
 	Settles bool          // a turn or the session ends here: inline uploads wait in it
+	Greets  bool          // a session begins here: the user may be told something, see Agent.Notice
 	Shield  bool          // the agent kills this hook at once: ignore SIGTERM first
 }
 

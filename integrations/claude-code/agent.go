@@ -1,6 +1,7 @@
 package claudecode
 
 import (
+	"encoding/json"
 	"time"
 
 	"github.com/tracesmith/tracesmith/integrations"
@@ -15,6 +16,7 @@ func Agent() *integrations.Agent {
 		Name:       Name,
 		Runtime:    "Claude Code",
 		Hooks:      hooks(),
+		Notice:     notice,
 		Peek:       peek,
 		Project:    project,
 		NewReducer: func(o integrations.Options) integrations.Reducer { return newReducer(o) },
@@ -29,7 +31,7 @@ func Agent() *integrations.Agent {
 // events whose facts the transcript holds.
 func hooks() []integrations.Hook {
 	return []integrations.Hook{
-		{Event: "SessionStart", Wakes: true},
+		{Event: "SessionStart", Wakes: true, Greets: true},
 		{Event: "UserPromptSubmit", Wakes: true},
 		{Event: "PreToolUse"},
 		{Event: "PermissionRequest"},
@@ -47,4 +49,16 @@ func hooks() []integrations.Hook {
 		// ask for more.
 		{Event: "SessionEnd", Wakes: true, Settles: true, Timeout: 10 * time.Second},
 	}
+}
+
+// notice is the answer of a hook that Claude Code shows to its user and keeps from the
+// model.
+func notice(text string) []byte {
+	raw, err := json.Marshal(struct {
+		Message string `json:"systemMessage"`
+	}{text})
+	if err != nil {
+		return nil
+	}
+	return append(raw, '\n')
 }

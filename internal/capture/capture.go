@@ -48,6 +48,7 @@ type hook struct {
 	agent   *integrations.Agent
 	event   string // as far as it is known
 	body    []byte
+	notice  []byte // what the user is told in place of the usual reply
 	dog     *watchdog
 }
 
@@ -117,6 +118,7 @@ func (h *hook) capture() *loss {
 	if err := session.Append(entry); err != nil {
 		return appendLoss(err)
 	}
+	h.greet(event, settings, state)
 	return h.wake(event, settings, state, session, route.PID)
 }
 
@@ -192,8 +194,24 @@ func (h *hook) state() (*journal.State, error) {
 
 // reply prints what the agent waits for, once.
 func (h *hook) reply() {
-	if h.agent != nil && len(h.agent.Reply) > 0 && h.dog.first() {
-		_, _ = h.Stdout.Write(h.agent.Reply)
+	text := h.notice
+	if text == nil {
+		text = h.usual()
+	}
+	h.print(text)
+}
+
+// usual is the agent's fixed reply.
+func (h *hook) usual() []byte {
+	if h.agent == nil {
+		return nil
+	}
+	return h.agent.Reply
+}
+
+func (h *hook) print(text []byte) {
+	if len(text) > 0 && h.dog.first() {
+		_, _ = h.Stdout.Write(text)
 	}
 }
 

@@ -60,7 +60,7 @@ func TestDestinationsThatRestAreNotWoken(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	put(time.Now().Add(time.Hour))
+	put(time.Now().Add(10 * time.Minute))
 	s.send(event("prompt"))
 	if len(s.spawned) > 0 {
 		t.Error("woken during the backoff")

@@ -42,6 +42,6 @@ func (h *hook) giveUp() {
 	case <-counted:
 	case <-time.After(lastBreath):
 	}
-	h.reply()
+	h.print(h.usual())
 	h.Exit(0)
 }
