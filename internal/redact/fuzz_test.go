@@ -16,7 +16,9 @@ func seeds(f *testing.F) {
 		"\npm_" + alnum + "Abcd", "\\npm_" + alnum + "Abcd", "\"password\": \"x\\\"y z 12\"", "-----BEGIN PRIVATE KEY-----" + alnum + "\"",
 		"password=$(echo ghp_" + alnum + "Abcd)", "token=[redacted:x]y12345", "a://b:c@d@e", "\u2028\x00ï\xff", "api_key = \\\\\\\"abc123\\\\\\\"",
 		"authorization: bearer token: abc12345 password=hunter22", "secret: string = 'abc12345", "http://a:[redacted:url-password]@b",
-		"token=00000A =00000A",
+		"token=00000A =00000A", "passwords=[\"hunter22\", x, 'Sup3rS3cret9')", "secret: {value: [Sup3rS3cret9, {value", "curl -u a:\"hunter22 -u b:Sup3rS3cret9",
+		"machine a login b password hunter22 password x", "pass=${a}x9Abc12345}${", "token = ''' hunter22'''", "https://" + alnum + ":hunter22@a@b",
+		"\"--password\" , \"hunter22\", \"--token\",\"a1b2c3d4\"", "name: DB_PASSWORD, value: hunter22 value: hunter22",
 	} {
 		f.Add(s)
 	}

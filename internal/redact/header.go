@@ -20,7 +20,7 @@ func headerValue(b []byte, from, to int) (int, int) {
 	}
 	at = skip(b, at, maxBlanks, isBlank)
 	at, quote := opening(b, at)
-	if quote == 0 && op != ":" && op != "=" {
+	if quote.char == 0 && op != ":" && op != "=" {
 		return 0, 0 // code: a literal would be in quotes
 	}
 	from, to = credential(b, at)
@@ -43,20 +43,19 @@ func bearerValue(b []byte, from, to int) (int, int) {
 	return from, end
 }
 
+// maxCredential bounds what of a credential is looked at before it is judged. One
+// that is found to be a secret is replaced to its end.
+const maxCredential = 512
+
 // credential returns the token after an optional scheme.
 func credential(b []byte, at int) (from, to int) {
 	at = afterScheme(b, at)
-	to = at
-	for to < len(b) && isToken(b[to]) {
-		to++
-	}
-	for to < len(b) && b[to] == '=' {
-		to++
-	}
+	to = skip(b, at, maxCredential, isToken)
 	if to-at < 8 || !random(b[at:to]) {
 		return 0, 0
 	}
-	return at, to
+	to = skip(b, to, len(b), isToken)
+	return at, skip(b, to, len(b), func(c byte) bool { return c == '=' })
 }
 
 // afterScheme steps over the scheme of an authorization header and its blanks.
@@ -92,8 +91,14 @@ func random(value []byte) bool {
 // maxUserinfo bounds what stands before the @ of a URL.
 const maxUserinfo = 1 << 10
 
-// urlPassword finds the password of the URL whose :// ends at to.
-func urlPassword(b []byte, to int) (int, int) {
+// minUser is the shortest user of a URL that may be a token. People and services
+// have shorter names, or such as are made of words.
+const minUser = 16
+
+// userinfo finds the secret before the host of the URL whose :// ends at to: the
+// password, or the user where he is a token himself: https://TOKEN@host. A user is
+// one by his looks: see drawn.
+func userinfo(b []byte, to int) (int, int) {
 	if scheme := to - len("://"); scheme == 0 || !isAlnum(b[scheme-1]) {
 		return 0, 0
 	}
@@ -101,17 +106,23 @@ func urlPassword(b []byte, to int) (int, int) {
 	if end := bytes.IndexAny(window, "/ \t\r\n\"'`<>\\"); end >= 0 {
 		window = window[:end]
 	}
-	colon := bytes.IndexByte(window, ':')
 	host := bytes.LastIndexByte(window, '@')
-	if colon < 0 || host <= colon+1 {
+	if host < 0 {
 		return 0, 0
 	}
-	password := window[colon+1 : host]
+	marked := 0
+	if bytes.HasPrefix(window, []byte(markerStart)) { // a token that the hook found
+		marked = bytes.IndexByte(window[:host], ']') + 1
+	}
+	user, password, _ := bytes.Cut(window[marked:host], []byte(":"))
+	if len(user) >= minUser && drawn(user) && !bytes.ContainsAny(user, "?#=&$[{") {
+		return to, to + host
+	}
 	if query := bytes.IndexAny(password, "?#"); query > 0 && digits(password[:query]) {
 		return 0, 0 // host:port?address=a@b
 	}
-	if reference(password) || bytes.Contains(password, []byte(markerStart)) {
+	if reference(password) && !literalPart(password) || bytes.Contains(password, []byte(markerStart)) {
 		return 0, 0
 	}
-	return to + colon + 1, to + host
+	return to + host - len(password), to + host
 }

@@ -12,6 +12,7 @@ const (
 	kindHeader             // an authorization header's name ends here
 	kindBearer             // a bearer token may follow
 	kindURL                // a URL's host, perhaps with a user before it, follows
+	kindOption             // a command's option that may take a password
 )
 
 // keyword is a literal that a secret cannot do without.
@@ -19,8 +20,9 @@ type keyword struct {
 	text string // lower case if fold
 	fold bool   // in any case
 	kind kind
-	rule *rule  // of a token
-	name string // for the marker, of other kinds
+	name string // for the marker
+	rule int    // of a token: its place in tokens
+	how  trust  // of a name: what its value must show
 	next uint8  // the keyword to try after this one; 0: none
 }
 
@@ -76,7 +78,7 @@ func newFast() *index {
 	x := &index{words: make([]keyword, 1, maxKeywords)}
 	for i := range tokens {
 		for _, word := range tokens[i].keywords {
-			x.add(keyword{text: word, kind: kindToken, rule: &tokens[i]})
+			x.add(keyword{text: word, kind: kindToken, name: tokens[i].name, rule: i})
 		}
 	}
 	x.add(keyword{text: pemBegin, kind: kindPEM, name: "private-key"})
@@ -91,5 +93,8 @@ func newFull() *index {
 	x.add(keyword{text: "authorization", fold: true, kind: kindHeader, name: "auth-header"})
 	x.add(keyword{text: "bearer", fold: true, kind: kindBearer, name: "bearer"})
 	x.add(keyword{text: "://", kind: kindURL, name: "url-password"})
+	for _, flag := range flags() {
+		x.add(keyword{text: flag, kind: kindOption, name: "password"})
+	}
 	return x
 }

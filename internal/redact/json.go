@@ -47,11 +47,14 @@ type walker struct {
 	out   []byte
 	done  int // what of doc is in out
 
-	text  []byte // scratch: the decoded literal
-	spans []span // scratch
-	rule  string // of the value that comes next: the rule of its key
-	named string // of the value key that comes next, after {"name":"API_KEY"
-	label bool   // the value that comes next is a name
+	text  []byte  // scratch: the decoded literal
+	spans []span  // scratch
+	rule  verdict // of the value that comes next: what its key says
+	label bool    // the value that comes next is a name
+
+	frame          // what is open at this place
+	outer  []frame // what is open around it
+	deeper int     // how much more is open
 }
 
 func (w *walker) walk() error {
@@ -61,9 +64,9 @@ func (w *walker) walk() error {
 			return err
 		}
 		if from < 0 {
-			return w.between(w.doc[at:])
+			return w.between(at, len(w.doc))
 		}
-		if err := w.between(w.doc[at : from-1]); err != nil {
+		if err := w.between(at, from-1); err != nil {
 			return err
 		}
 		at = to + 1
@@ -88,17 +91,23 @@ func (w *walker) walk() error {
 	}
 }
 
-// between looks at what stands between two strings, where no text may be, and
-// forgets the key where its value has ended: an array's strings share it, an object
-// within does not.
-func (w *walker) between(gap []byte) error {
-	for _, c := range gap {
-		switch {
-		case c == '{' || c == '}':
-			w.rule, w.named = "", ""
-		case c == ']':
-			w.rule = ""
-		case isBare(c):
+// between looks at what stands between two strings, where no text may be: it opens
+// and closes objects and lists, and there are numbers.
+func (w *walker) between(from, to int) error {
+	for at := from; at < to; at++ {
+		switch c := w.doc[at]; {
+		case c == '{':
+			w.open(frame{named: w.rule, holder: w.rule})
+			w.rule = verdict{}
+		case c == '[':
+			w.open(frame{list: true, rule: w.rule})
+		case c == '}' || c == ']':
+			w.close()
+		case isDigit(c):
+			end := skip(w.doc[:to], at, to, isBare)
+			w.number(at, end)
+			at = end - 1
+		case isBare(c) || c == '[' || c == ':' || c == ',' || isSpace(c):
 		default:
 			return errBare
 		}
@@ -108,14 +117,26 @@ func (w *walker) between(gap []byte) error {
 
 var errBare = errors.New("text outside of a string")
 
-// isBare reports whether c may stand outside of strings: punctuation, blanks, and
-// the bytes of numbers, true, false and null.
+// isBare reports whether c is of the bytes of numbers, true, false and null.
 func isBare(c byte) bool {
 	switch c {
-	case '[', ']', ':', ',', '+', '-', '.', 'E', 't', 'r', 'u', 'e', 'f', 'a', 'l', 's', 'n':
+	case '+', '-', '.', 'E', 't', 'r', 'u', 'e', 'f', 'a', 'l', 's', 'n':
 		return true
 	}
-	return isSpace(c) || isDigit(c)
+	return isDigit(c)
+}
+
+// number replaces the number doc[from:to] if its key says that it is a secret.
+func (w *walker) number(from, to int) {
+	v := w.doc[from:to]
+	if w.rule.how < weak || from > 0 && w.doc[from-1] == '-' || !digits(v) || !secretText(v, w.rule.how) {
+		return
+	}
+	w.out = append(w.out, w.doc[w.done:from]...)
+	w.out = append(w.out, '"')
+	w.out = replace(w.out, v, []span{{0, len(v), w.rule.rule}})
+	w.out = append(w.out, '"')
+	w.done = to
 }
 
 // key notes what the key says of the value that follows.
@@ -123,37 +144,49 @@ func (w *walker) key(text []byte) {
 	w.label = false
 	switch string(text) {
 	case "name", "key", "Name", "Key":
-		w.label, w.rule = true, ""
-		return
-	case "value", "Value":
-		w.rule = w.named
+		w.label, w.rule = true, verdict{}
 		return
 	}
-	if w.rule = w.index.sensitive(text); w.rule == "" && isHeader(text) {
-		w.rule = authHeader
+	if w.rule = w.judge(text); w.rule.how != none {
+		return
+	}
+	if is(valueWord, text) {
+		w.rule = w.named
+	} else if w.holder.how != none && !is(innocent, text) {
+		w.rule = verdict{w.holder.rule, faint}
 	}
 }
 
-// value finds the secrets in a value: all of it if its key says so.
+// judge says what a name is worth, a header's too.
+func (w *walker) judge(name []byte) verdict {
+	if isHeader(name) {
+		return verdict{authHeader, weak}
+	}
+	return w.index.sensitive(name)
+}
+
+// value finds the secrets in a value: all of it if its key says so, or the argument
+// before it.
 func (w *walker) value(text []byte) {
 	w.spans = w.spans[:0]
 	if w.label {
 		w.label = false
-		w.named = w.index.sensitive(text)
-		if w.named == "" && isHeader(text) {
-			w.named = authHeader
-		}
+		w.named = w.judge(text)
+	}
+	if from, rule, ok := w.argument(text); ok {
+		w.spans = append(w.spans, span{from, len(text), precise(text[from:], rule)})
+		return
 	}
 	switch {
-	case w.rule == "":
-	case w.rule == authHeader:
+	case w.rule.how == none:
+	case w.rule.rule == authHeader:
 		if from, to := credential(text, 0); to > from {
-			w.spans = append(w.spans, span{from, to, precise(text[from:to], w.rule)})
+			w.spans = append(w.spans, span{from, to, precise(text[from:to], authHeader)})
 			return
 		}
-	case secretText(text, w.rule != "password"):
+	case secretText(text, w.rule.how):
 		from := afterScheme(text, 0)
-		w.spans = append(w.spans, span{from, len(text), precise(text[from:], w.rule)})
+		w.spans = append(w.spans, span{from, len(text), precise(text[from:], w.rule.rule)})
 		return
 	}
 	w.spans = w.index.scan(text, w.spans)

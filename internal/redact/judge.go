@@ -9,29 +9,27 @@ import (
 // is in quotes or in the form of an environment file, and code where it is bare.
 
 // secretText reports whether a value may be a secret, whatever stands around it.
-func secretText(v []byte, weak bool) bool {
+func secretText(v []byte, how trust) bool {
 	switch {
 	case len(v) < minValue,
 		bytes.Contains(v, []byte(markerStart)),
 		bytes.Contains(v, []byte(pemBegin)), // goes on over many lines: its own rule takes it whole
-		reference(v), filler(v), location(v),
-		weak && number(v),
-		typeName(v),
-		placeholder(v):
+		reference(v) && !literalPart(v),
+		filler(v), location(v), typeName(v), placeholder(v):
 		return false
 	}
-	return !prose(v)
+	return how.accepts(v)
 }
 
 // reference reports whether v names where the value is to be had: $NAME, ${…},
-// $(…), %NAME%, {{…}}, <…>.
+// $(…), %NAME%, {{…}}, <…>, id=… of a build's secret.
 func reference(v []byte) bool {
 	if len(v) < 2 {
 		return false
 	}
 	last := v[len(v)-1]
-	if bytes.Contains(v, []byte("${")) || bytes.Contains(v, []byte("{{")) {
-		return true // a template
+	if template(v) || bytes.HasPrefix(v, []byte("id=")) || bytes.HasPrefix(v, []byte("type=")) {
+		return true
 	}
 	switch v[0] {
 	case '$':
@@ -42,6 +40,33 @@ func reference(v []byte) bool {
 		return last == '}'
 	case '<':
 		return last == '>'
+	}
+	return false
+}
+
+func template(v []byte) bool {
+	return bytes.Contains(v, []byte("${")) || bytes.Contains(v, []byte("{{"))
+}
+
+// literalPart reports whether what a template leaves between its references is drawn
+// itself: ${PREFIX}x9Abc12345.
+func literalPart(v []byte) bool {
+	if !template(v) {
+		return false
+	}
+	for len(v) > 0 {
+		open := bytes.IndexByte(v, '{')
+		if open < 0 {
+			return drawn(v)
+		}
+		if drawn(bytes.TrimRight(v[:open], "$")) {
+			return true
+		}
+		shut := bytes.IndexByte(v[open:], '}')
+		if shut < 0 {
+			return false
+		}
+		v = bytes.TrimLeft(v[open+shut:], "}")
 	}
 	return false
 }
@@ -117,7 +142,7 @@ func number(v []byte) bool {
 	if hex, ok := bytes.CutPrefix(v, []byte("0x")); ok && len(hex) <= 16 {
 		return true
 	}
-	return len(bytes.TrimLeft(v, "0123456789._,-+")) == 0
+	return len(bytes.TrimLeft(v, "0123456789._,:-+")) == 0
 }
 
 // typeName reports whether v is a word that programs put in a value's place.
@@ -152,6 +177,9 @@ func placeholder(v []byte) bool {
 
 // prose reports whether v is a sentence about a secret rather than a passphrase.
 func prose(v []byte) bool {
+	if !spaced(v) {
+		return false
+	}
 	fields := strings.Fields(string(v[:min(len(v), 512)]))
 	if len(fields) < 2 {
 		return false
@@ -186,7 +214,7 @@ func expression(b []byte, p place, start int, raw, v []byte) bool {
 	case p.op == "=" && !p.spaced && shouted(b, p.name):
 		return v[0] == '(' || v[0] == '[' || chain(v) && mentions(v) // an environment file holds literals
 	case p.op != "=" && p.op != ":" && p.op != "flag":
-		return true // a literal would be in quotes
+		return !literalOperand(b, p, v)
 	case (p.op != "=" || p.spaced) && bytes.IndexByte([]byte("([{*!&@#<>,"), v[0]) >= 0:
 		return true
 	}
@@ -212,6 +240,25 @@ func expression(b []byte, p place, start int, raw, v []byte) bool {
 		return !yaml(b, p, start+len(raw), v)
 	default:
 		return true
+	}
+}
+
+// literalOperand reports whether the bare value after an operator of code, as == or
+// =>, is a literal all the same: in a make file, in a query or a listing, or by its
+// looks.
+func literalOperand(b []byte, p place, v []byte) bool {
+	if bytes.ContainsAny(v, "([{.,") || mentions(v) {
+		return false
+	}
+	switch {
+	case !bytes.ContainsAny(v, "0123456789"):
+		return scrambled(v)
+	case p.op == ":=" || p.op == "?=":
+		return shouted(b, p.name) || !p.spaced && p.how == strong || drawn(v)
+	case p.op == "=>" || !p.spaced:
+		return p.how == strong || drawn(v)
+	default:
+		return drawn(v)
 	}
 }
 
@@ -261,7 +308,7 @@ func yaml(b []byte, p place, end int, v []byte) bool {
 func mentions(v []byte) bool {
 	folded := bytes.ToLower(v)
 	for _, k := range names {
-		if k.text != "key" && bytes.Contains(folded, []byte(k.text)) {
+		if k.how >= weak && k.text != "key" && bytes.Contains(folded, []byte(k.text)) {
 			return true
 		}
 	}
@@ -273,7 +320,7 @@ func mentions(v []byte) bool {
 func mentionsLast(v []byte) bool {
 	folded := bytes.ToLower(v)
 	for _, k := range names {
-		if bytes.HasSuffix(folded, []byte(k.text)) {
+		if k.how >= weak && bytes.HasSuffix(folded, []byte(k.text)) {
 			return true
 		}
 	}

@@ -5,16 +5,26 @@ import (
 	"strings"
 )
 
-// names end what is called a secret. "key" alone is none: see qualified.
+// names end what is called a secret. Some are none alone: see qualified.
 var names = [...]keyword{
-	{text: "password", fold: true, kind: kindName, name: "password"},
-	{text: "passwd", fold: true, kind: kindName, name: "password"},
-	{text: "passphrase", fold: true, kind: kindName, name: "password"},
-	{text: "pwd", fold: true, kind: kindName, name: "password"},
-	{text: "secret", fold: true, kind: kindName, name: "secret"},
-	{text: "token", fold: true, kind: kindName, name: "token"},
-	{text: "key", fold: true, kind: kindName, name: "api-key"},
-	{text: "salt", fold: true, kind: kindName, name: "api-key"},
+	{text: "password", fold: true, kind: kindName, name: "password", how: strong},
+	{text: "passwd", fold: true, kind: kindName, name: "password", how: strong},
+	{text: "passphrase", fold: true, kind: kindName, name: "password", how: strong},
+	{text: "passcode", fold: true, kind: kindName, name: "password", how: strong},
+	{text: "pwd", fold: true, kind: kindName, name: "password", how: strong},
+	{text: "passwort", fold: true, kind: kindName, name: "password", how: strong},
+	{text: "kennwort", fold: true, kind: kindName, name: "password", how: strong},
+	{text: "contraseña", kind: kindName, name: "password", how: strong},
+	{text: "contrasena", fold: true, kind: kindName, name: "password", how: strong},
+	{text: "mot_de_passe", fold: true, kind: kindName, name: "password", how: strong},
+	{text: "motdepasse", fold: true, kind: kindName, name: "password", how: strong},
+	{text: "wachtwoord", fold: true, kind: kindName, name: "password", how: strong},
+	{text: "pass", fold: true, kind: kindName, name: "password", how: likely},
+	{text: "secret", fold: true, kind: kindName, name: "secret", how: weak},
+	{text: "token", fold: true, kind: kindName, name: "token", how: weak},
+	{text: "key", fold: true, kind: kindName, name: "api-key", how: weak},
+	{text: "salt", fold: true, kind: kindName, name: "api-key", how: weak},
+	{text: "auth", fold: true, kind: kindName, name: "auth", how: faint},
 }
 
 // qualifiers make "key" a secret's name.
@@ -27,30 +37,41 @@ const (
 	maxName   = 64
 )
 
+// services before "pass" say whose password it is.
+var services = [...]string{"db", "database", "sql", "pg", "mysql", "smtp", "mail", "ftp", "ssh", "user", "root", "admin", "login", "proxy", "http"}
+
 // namedValue finds the value that is given to the sensitive name whose keyword is
 // b[from:to].
 func namedValue(k *keyword, b []byte, from, to int) (int, int) {
-	end, ok := nameEnd(k, b, from, to)
-	start := nameStart(b, from)
-	if !ok || inMarker(b, start, end) {
+	end, how := nameEnd(k, b, from, to)
+	if how == none {
+		return 0, 0
+	}
+	n := name{start: nameStart(b, from), from: from, end: end, how: how}
+	if inMarker(b, n.start, end) {
 		return 0, 0
 	}
 	shut := closing(b, end)
 	at, op := operator(b, shut)
-	if op == "" && isFlag(b, from, end) {
+	if op == "" && isFlag(b, n) {
 		at, op = skip(b, end, 1, isBlank), "flag"
-		if at == end {
-			op = ""
-		}
 	}
 	if op == "" {
-		return element(b, from, end)
+		return unassigned(b, n, shut)
 	}
-	p := place{name: from, op: op, spaced: isBlank(b[end]), weak: k.name != "password"}
-	if shut == end && start > 0 && isQuote(b[start-1]) {
-		p.within = b[start-1]
+	p := place{name: from, op: op, spaced: isBlank(b[end]), how: how}
+	if shut == end && n.start > 0 && isQuote(b[n.start-1]) {
+		p.within = b[n.start-1]
 	}
 	return value(b, p, at)
+}
+
+// name is where a sensitive name stands.
+type name struct {
+	start int // of all its words
+	from  int // of the keyword
+	end   int
+	how   trust
 }
 
 // inMarker reports whether b[start:end] is the rule's name in a marker.
@@ -59,23 +80,27 @@ func inMarker(b []byte, start, end int) bool {
 }
 
 // element finds the text of an XML element: <password>…</password>.
-func element(b []byte, from, end int) (int, int) {
-	start := nameStart(b, from)
-	if start == 0 || b[start-1] != '<' || end >= len(b) || b[end] != '>' {
+func element(b []byte, n name) (int, int) {
+	if n.start == 0 || b[n.start-1] != '<' || n.end >= len(b) || b[n.end] != '>' {
 		return 0, 0
 	}
-	to := unquoted(b, end+1)
-	if !bytes.HasPrefix(b[to:], []byte("</")) || !secretText(b[end+1:to], true) {
+	to := unquoted(b, n.end+1)
+	if !bytes.HasPrefix(b[to:], []byte("</")) || !secretText(b[n.end+1:to], min(n.how, weak)) {
 		return 0, 0
 	}
-	return end + 1, to
+	return n.end + 1, to
 }
 
-// sensitive returns the rule for the value of a key or variable of this name,
-// empty if it is no secret's name.
-func (x *index) sensitive(name []byte) string {
+// verdict is what a name says of its value.
+type verdict struct {
+	rule string // empty: nothing
+	how  trust
+}
+
+// sensitive judges the name of a key or a variable.
+func (x *index) sensitive(name []byte) verdict {
 	if len(name) < gram || len(name) > maxName {
-		return ""
+		return verdict{}
 	}
 	var hash uint32
 	for i, c := range name {
@@ -86,27 +111,34 @@ func (x *index) sensitive(name []byte) string {
 			if k.kind != kindName || from < 0 || !k.at(name, from) {
 				continue
 			}
-			if end, ok := nameEnd(k, name, from, i+1); ok && end == len(name) {
-				return k.name
+			if end, how := nameEnd(k, name, from, i+1); how != none && end == len(name) {
+				return verdict{k.name, how}
 			}
 		}
 	}
-	return ""
+	return verdict{}
 }
 
-// nameEnd returns where the name with the keyword b[from:to] ends, and whether it
-// is a secret's: words may follow (API_KEY_PROD), letters may not (tokens).
-func nameEnd(k *keyword, b []byte, from, to int) (int, bool) {
-	if !qualified(k, b, from) {
-		return 0, false
+// nameEnd returns where the name with the keyword b[from:to] ends, and what it is
+// worth: words may follow (API_KEY_PROD), letters may not but for the plural's.
+func nameEnd(k *keyword, b []byte, from, to int) (int, trust) {
+	how := qualified(k, b, from)
+	if how == none {
+		return 0, none
 	}
-	for _, hump := range [...]string{"Key", "Value", "Base"} {
+	for _, hump := range [...]string{"Key", "Value", "Base", "String"} {
 		if bytes.HasPrefix(b[to:], []byte(hump)) {
 			to += len(hump)
 		}
 	}
+	if to < len(b) && lower(b[to]) == 's' && (to+1 == len(b) || !isAlnum(b[to+1])) {
+		to++
+		if how < strong {
+			how = faint // tokens are mostly a text's
+		}
+	}
 	if to < len(b) && isAlnum(b[to]) {
-		return 0, false
+		return 0, none
 	}
 	limit := min(len(b), to+maxSuffix)
 	for to < limit && (b[to] == '_' || b[to] == '-') {
@@ -116,31 +148,58 @@ func nameEnd(k *keyword, b []byte, from, to int) (int, bool) {
 			continue
 		}
 		if is(innocent, b[to+1:word]) {
-			return 0, false
+			return 0, none
 		}
 		to = word
 	}
-	return to, true
+	return to, how
 }
 
-// qualified reports whether the keyword stands for a secret where it is: "key" and
-// "salt" need another word before them, and "pwd" is also a folder.
-func qualified(k *keyword, b []byte, from int) bool {
+// qualified returns what the keyword is worth where it is: "key" and "salt" need
+// another word before them, "pwd" is also a folder, and "pass" many things.
+func qualified(k *keyword, b []byte, from int) trust {
 	switch k.text {
 	case "key":
-		before := wordsBefore(b, from)
-		for _, q := range qualifiers {
-			if strings.HasSuffix(before, q) {
-				return true
-			}
-		}
-		return false
+		return endsIn(wordsBefore(b, from), qualifiers[:], k.how)
 	case "salt":
-		return strings.HasSuffix(wordsBefore(b, from), "apikey")
+		return endsIn(wordsBefore(b, from), []string{"apikey"}, k.how)
 	case "pwd":
-		return from == 0 || !isUpper(b[from-1]) || !isUpper(b[from]) // OLDPWD
+		if from > 0 && isUpper(b[from-1]) && isUpper(b[from]) { // OLDPWD
+			return none
+		}
+	case "auth":
+		if start := nameStart(b, from); start != from && (start != from-1 || b[start] != '_') {
+			return none
+		}
+	case "pass":
+		return passTrust(k, b, from)
 	}
-	return true
+	return k.how
+}
+
+// passTrust judges "pass": a test does it, a compiler has some, and it is short for
+// a password.
+func passTrust(k *keyword, b []byte, from int) trust {
+	if from > 0 && isAlnum(b[from-1]) && (isLower(b[from]) || isUpper(b[from-1])) {
+		return endsIn(wordsBefore(b, from), services[:], strong) // dbpass, DBPASS; not bypass
+	}
+	if how := endsIn(wordsBefore(b, from), services[:], strong); how != none {
+		return how
+	}
+	if from > 0 && b[from-1] == '_' && shouted(b, from) {
+		return strong // an environment's variable: GMAIL_PASS
+	}
+	return k.how
+}
+
+// endsIn returns how if the words end in one of the list.
+func endsIn(words string, list []string, how trust) trust {
+	for _, word := range list {
+		if strings.HasSuffix(words, word) {
+			return how
+		}
+	}
+	return none
 }
 
 // wordsBefore returns the letters before from in lower case, without what
@@ -182,11 +241,8 @@ func operator(b []byte, at int) (int, string) {
 }
 
 // isFlag reports whether the name is that of a command line flag: --password.
-func isFlag(b []byte, from, end int) bool {
-	if end >= len(b) || !isBlank(b[end]) {
-		return false
-	}
-	return bytes.HasPrefix(b[nameStart(b, from):], []byte("--"))
+func isFlag(b []byte, n name) bool {
+	return n.end < len(b) && isBlank(b[n.end]) && bytes.HasPrefix(b[n.start:], []byte("--"))
 }
 
 // nameStart returns where the name begins that from is in.

@@ -13,29 +13,66 @@ type rule struct {
 	word     bool     // only at the start of a word: the keyword is short or common
 
 	once  sync.Once
-	regex *regexp.Regexp
+	head  []byteSet      // what a match can begin with
+	regex *regexp.Regexp // at the start of a text
+
+	search *regexp.Regexp // anywhere in it
 }
 
-// maxToken bounds the text around a keyword that a pattern looks at.
-const maxToken = 4 << 10
+const (
+	// maxToken bounds the text after a keyword that a pattern looks at.
+	maxToken = 4 << 10
+	// shortToken is what it looks at first: a pattern takes time by the length of
+	// the text, even where it fails at once.
+	shortToken = 256
+)
 
 // match returns where the token that starts at from ends; from if there is none.
 // A match takes in the rest of the word: no tail of a longer secret stays behind.
-func (r *rule) match(b []byte, from int) int {
-	if r.word && !startsWord(b, from) {
-		return from
+// barren is where the rule matches nothing before, and comes back with what this
+// call learned: a long run of beginnings is looked through once, not from each.
+func (r *rule) match(b []byte, from, barren int) (to, nothing int) {
+	if from < barren || r.word && !startsWord(b, from) {
+		return from, barren
 	}
-	r.once.Do(func() { r.regex = regexp.MustCompile(`^(?:` + r.pattern + `)`) })
-	loc := r.regex.FindIndex(b[from:min(len(b), from+maxToken)])
+	r.once.Do(func() {
+		r.head = head(r.pattern)
+		r.regex = regexp.MustCompile(`^(?:` + r.pattern + `)`)
+		r.search = regexp.MustCompile(r.pattern)
+	})
+	for i := range r.head {
+		if from+i == len(b) || !r.head[i][b[from+i]] {
+			return from, barren
+		}
+	}
+	text := b[from:min(len(b), from+shortToken)]
+	loc := r.regex.FindIndex(text)
+	if (loc == nil || loc[1] == len(text)) && skip(text, 0, len(text), inToken) == shortToken {
+		if loc = r.regex.FindIndex(b[from:min(len(b), from+maxToken)]); loc == nil {
+			return from, r.next(b, from)
+		}
+	}
 	if loc == nil || loc[1] == 0 {
-		return from
+		return from, barren
 	}
-	to := from + loc[1]
+	to = from + loc[1]
 	for to < len(b) && (isWord(b[to]) || b[to] == '-') {
 		to++
 	}
-	return to
+	return to, barren
 }
+
+// next returns a place before which no token starts.
+func (r *rule) next(b []byte, from int) int {
+	loc := r.search.FindIndex(b[from:min(len(b), from+2*maxToken)])
+	if loc == nil {
+		return from + maxToken
+	}
+	return from + min(loc[0], maxToken)
+}
+
+// inToken reports whether c may stand in a token of any rule.
+func inToken(c byte) bool { return isToken(c) || c == '=' || c == '\\' }
 
 // tokens are the rules for what a prefix gives away. The patterns are our own,
 // after what the providers publish of their formats.

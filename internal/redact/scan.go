@@ -8,6 +8,7 @@ type span struct {
 
 // scan appends the secrets in b, in order and apart from each other.
 func (x *index) scan(b []byte, spans []span) []span {
+	in := scanner{text: b}
 	var hash uint32
 	free := 0 // where the last span ended
 	for i, c := range b {
@@ -18,7 +19,7 @@ func (x *index) scan(b []byte, spans []span) []span {
 			if from < free || !k.at(b, from) {
 				continue
 			}
-			if found, ok := x.look(k, b, from, i+1); ok {
+			if found, ok := in.look(k, from, i+1); ok && found.from >= free {
 				spans, free = append(spans, found), found.to
 				break
 			}
@@ -27,12 +28,19 @@ func (x *index) scan(b []byte, spans []span) []span {
 	return spans
 }
 
-// look decides whether there is a secret at the keyword b[from:to].
-func (x *index) look(k *keyword, b []byte, from, to int) (span, bool) {
+// scanner is what is known of a text while it is scanned.
+type scanner struct {
+	text   []byte
+	barren []int // by rule: where it matches nothing before; nil: nothing is known
+}
+
+// look decides whether there is a secret at the keyword text[from:to].
+func (s *scanner) look(k *keyword, from, to int) (span, bool) {
+	b := s.text
 	found := span{rule: k.name}
 	switch k.kind {
 	case kindToken:
-		found = span{from, k.rule.match(b, from), k.rule.name}
+		found = span{from, s.token(k, from), k.name}
 	case kindPEM:
 		found.from, found.to = from, pemEnd(b, from)
 	case kindName:
@@ -42,7 +50,9 @@ func (x *index) look(k *keyword, b []byte, from, to int) (span, bool) {
 	case kindBearer:
 		found.from, found.to = bearerValue(b, from, to)
 	case kindURL:
-		found.from, found.to = urlPassword(b, to)
+		found.from, found.to = userinfo(b, to)
+	case kindOption:
+		found.from, found.to = optionValue(b, from, to)
 	}
 	if found.from >= found.to {
 		return span{}, false
@@ -51,6 +61,22 @@ func (x *index) look(k *keyword, b []byte, from, to int) (span, bool) {
 		found.rule = precise(b[found.from:found.to], found.rule)
 	}
 	return found, true
+}
+
+// token returns where the token ends that starts at from.
+func (s *scanner) token(k *keyword, from int) int {
+	known := 0
+	if s.barren != nil {
+		known = s.barren[k.rule]
+	}
+	to, nothing := tokens[k.rule].match(s.text, from, known)
+	if nothing > known {
+		if s.barren == nil {
+			s.barren = make([]int, len(tokens))
+		}
+		s.barren[k.rule] = nothing
+	}
+	return to
 }
 
 // precise names the token rule that knows the whole value, or the rule that found

@@ -5,9 +5,11 @@ import "bytes"
 const (
 	// minValue is the shortest value that counts as a secret.
 	minValue = 6
-	// maxValue bounds what is looked at before a value is judged. One that is
-	// found to be a secret is replaced to its end, however long.
+	// maxValue and maxBare bound what is looked at, in quotes and without, before a
+	// value is judged. One that is found to be a secret is replaced to its end,
+	// however long.
 	maxValue = 4 << 10
+	maxBare  = 128
 )
 
 // place is where a value stands.
@@ -16,7 +18,8 @@ type place struct {
 	op     string // what gives the value: = : := == => flag
 	spaced bool   // there are blanks before the operator
 	within byte   // the quote that the name stands in and that ends it not: "PWD=" + dir
-	weak   bool   // the name is also used for what is no secret: token, key
+	how    trust  // what the name is worth
+	inner  bool   // the value is a member of the object that was given to the name
 }
 
 // value finds the secret that begins at at, after the operator.
@@ -24,53 +27,90 @@ func value(b []byte, p place, at int) (int, int) {
 	start := skip(b, at, maxBlanks, isBlank)
 	p.spaced = p.spaced || start > at
 	start = afterScheme(b, start)
-	open, quote := opening(b, start)
-	if quote != 0 {
-		if quote == p.within && open == at+1 {
+	if open, quote := opening(b, start); quote.char != 0 {
+		if quote.char == p.within && open == at+1 {
 			return 0, 0
 		}
-		end := quoted(b, open, quote, open-start-1)
-		if end-open == maxValue {
+		end := quoted(b, open, quote)
+		v := b[open:end]
+		if !secretText(v, p.how) || quote.triple && (spaced(v) || end < len(b) && isBlank(b[end])) {
+			return 0, 0
+		}
+		if len(v) == maxValue {
 			end = wordEnd(b, end)
-		}
-		if !secretText(b[open:end], p.weak) {
-			return 0, 0
 		}
 		return open, end
 	}
+	if start < len(b) && (b[start] == '(' || b[start] == '[') {
+		if from, to := listed(b, p, start+1); to > from {
+			return from, to
+		}
+	}
+	if start < len(b) && b[start] == '{' && !p.inner {
+		if from, to := member(b, p, start+1); to > from {
+			return from, to
+		}
+	}
+	return bare(b, p, start)
+}
+
+// bare judges a value without quotes.
+func bare(b []byte, p place, start int) (int, int) {
 	end := unquoted(b, start)
 	if next, ok := annotated(b, start, end, p); ok {
-		return value(b, place{name: p.name, op: "=", spaced: true, weak: p.weak}, next)
+		return value(b, place{name: p.name, op: "=", spaced: true, how: p.how}, next)
 	}
 	raw := b[start:end]
 	trimmed := bytes.TrimRight(raw, ",)]}>.:")
-	if !secretText(trimmed, p.weak) || expression(b, p, start, raw, trimmed) {
+	if template(trimmed) && bytes.HasPrefix(raw[len(trimmed):], []byte("}")) && bytes.Count(trimmed, []byte("{")) > bytes.Count(trimmed, []byte("}")) {
+		trimmed = raw[:len(trimmed)+1] // password=x${SUFFIX}
+	}
+	how := p.how
+	if how == likely && p.op != "flag" && (p.op != "=" || p.spaced) {
+		how = faint // pass: 12 of 14
+	}
+	if !secretText(trimmed, how) || expression(b, p, start, raw, trimmed) {
 		return 0, 0
 	}
-	if end-start == maxValue {
+	if len(raw) == maxBare {
 		return start, wordEnd(b, end)
 	}
 	return start, start + len(trimmed)
 }
 
+// quote is how a value is quoted.
+type quote struct {
+	char    byte // 0: not at all
+	escapes int  // backslashes before it: text within text
+	triple  bool // """…"""
+}
+
+// maxEscapes bounds the backslashes before a quote.
+const maxEscapes = 8
+
 // opening steps over an opening quote, which backslashes may escape and a letter
-// may precede (b"…" in Python). quote is 0 if there is none.
-func opening(b []byte, at int) (int, byte) {
+// may precede (b"…" in Python).
+func opening(b []byte, at int) (int, quote) {
 	i := at
 	if i+1 < len(b) && (b[i] == 'b' || b[i] == 'r' || b[i] == 'u' || b[i] == '@') && isQuote(b[i+1]) {
 		i++
 	}
-	i = skip(b, i, 8, func(c byte) bool { return c == '\\' })
-	if i < len(b) && isQuote(b[i]) {
-		return i + 1, b[i]
+	end := skip(b, i, maxEscapes, func(c byte) bool { return c == '\\' })
+	if end == len(b) || !isQuote(b[end]) {
+		return at, quote{}
 	}
-	return at, 0
+	q := quote{char: b[end], escapes: end - i}
+	again := b[i : end+1]
+	if end++; bytes.HasPrefix(b[end:], again) && bytes.HasPrefix(b[end+len(again):], again) {
+		q.triple = true
+		end = skip(b, end+2*len(again), maxBlanks, isSpace)
+	}
+	return end, q
 }
 
-// quoted returns where the text in quotes ends. escapes is how many backslashes
-// stand before the opening quote: the closing one has as many, and one within has
-// more.
-func quoted(b []byte, from int, quote byte, escapes int) int {
+// quoted returns where the text in quotes ends. The closing quote has as many
+// backslashes before it as the opening one, and one within has more.
+func quoted(b []byte, from int, q quote) int {
 	limit := min(len(b), from+maxValue)
 	slashes, blank := 0, -1
 	for i := from; i < limit; i++ {
@@ -78,7 +118,7 @@ func quoted(b []byte, from int, quote byte, escapes int) int {
 		case c == '\\':
 			slashes++
 			continue
-		case c == quote && slashes <= escapes:
+		case c == q.char && slashes <= q.escapes:
 			return i - slashes
 		case c == '\n' || c == '\r':
 			limit = i
@@ -95,7 +135,7 @@ func quoted(b []byte, from int, quote byte, escapes int) int {
 
 // unquoted returns where a bare value ends.
 func unquoted(b []byte, from int) int {
-	limit := min(len(b), from+maxValue)
+	limit := min(len(b), from+maxBare)
 	for i := from; i < limit; i++ {
 		switch c := b[i]; {
 		case isSpace(c) || isQuote(c) || c == '&' || c == ';' || c == '<' || c == '|':

@@ -24,9 +24,18 @@ func innocent(word []byte) bool {
 		"length", "len", "size", "budget", "expiry", "expires", "expiration", "expired", "expire", "at", "ttl",
 		"age", "index", "policy", "required", "enabled", "disabled", "valid", "invalid", "reset", "hint",
 		"label", "placeholder", "prompt", "help", "format", "pattern", "regex", "prefix", "suffix", "endpoint",
-		"provider", "manager", "store", "source", "scope", "scopes", "env", "var", "variable", "ref",
+		"provider", "manager", "mode", "method", "scheme", "store", "source", "scope", "scopes", "env", "var", "variable", "ref",
 		"reference", "version", "class", "kind", "status", "error", "message", "description", "title", "text",
 		"input", "form", "page", "rotation", "min", "max", "strength", "rules", "rule", "per":
+		return true
+	}
+	return false
+}
+
+// valueWord names what holds the value in an object of a secret's name.
+func valueWord(word []byte) bool {
+	switch string(word) {
+	case "value", "plaintext", "plain", "raw", "data", "current", "content", "literal":
 		return true
 	}
 	return false
