@@ -105,14 +105,31 @@ func (b *bench) subjects() ([]subject, error) {
 	} else {
 		fmt.Fprintln(os.Stderr, "hookbench: node is not installed: no comparison with it")
 	}
+	file, err := b.switchedOff("file")
+	if err != nil {
+		return nil, err
+	}
 	return append(subjects,
-		subject{name: "hook", argv: hook, stdin: tool, env: b.env("plain"), measured: true},
+		subject{name: enabledName, argv: hook, stdin: tool, env: b.env("plain"), measured: true},
 		subject{name: "hook that finds or starts a drainer", argv: hook, stdin: result, env: b.env("wakes"), measured: true},
-		subject{name: "hook, TRACESMITH=0", argv: hook, stdin: tool, env: append(b.env("off"), "TRACESMITH=0"), measured: true},
+		subject{name: "hook, TRACESMITH=0", argv: hook, stdin: tool, env: append(b.env("off"), "TRACESMITH=0"), measured: true, off: true},
+		subject{name: "hook, enabled = false", argv: hook, stdin: tool, env: file, measured: true, off: true},
 	), nil
 }
 
-const nodeName = "node -e 0"
+const (
+	nodeName    = "node -e 0"
+	enabledName = "hook"
+)
+
+// switchedOff is the environment of a user whose settings switch tracing off.
+func (b *bench) switchedOff(name string) ([]string, error) {
+	dir := filepath.Join(b.dir, name, "config", "tracesmith")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	return b.env(name), os.WriteFile(filepath.Join(dir, "config.toml"), []byte("enabled = false\n"), 0o600)
+}
 
 // payload writes an event of the usual size, 4 KB.
 func (b *bench) payload(event string) (path string, err error) {

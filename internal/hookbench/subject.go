@@ -24,6 +24,7 @@ type subject struct {
 	stdin    string // a file; empty: the null device
 	env      []string
 	measured bool // its ratios are what the run is for
+	off      bool // tracing is switched off: it must cost no more than where it is on
 
 	single, crowd []time.Duration
 	errs          []error
@@ -98,7 +99,16 @@ func report(to io.Writer, subjects []subject) {
 			millis(percentile(s.crowd, 50)), millis(percentile(s.crowd, 99)))
 	}
 	_ = table.Flush()
+	on := time.Duration(0)
 	for _, s := range subjects {
+		if s.name == enabledName {
+			on = percentile(s.single, 50)
+		}
+	}
+	for _, s := range subjects {
+		if s.off && percentile(s.single, 50) > on {
+			fmt.Fprintf(to, "MISSED: %s: p50 is more than where tracing is on\n", s.name)
+		}
 		if !s.measured {
 			continue
 		}
