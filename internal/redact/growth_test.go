@@ -14,7 +14,7 @@ func hostile() []string {
 		"password=a(", "password='", "password=\"\\", "password: \"the ", "[redacted:password=", "token = a.b,", "passwords=[\"a\",", "secret:{value:",
 		"https://", "a://b:", "a://b", "a://b@", "-----BEGIN PRIVATE KEY-----", "-----BEGIN ", "authorization:", "authorization: bearer ", "bearer a",
 		"bearer bearer", "curl -u ", " -u a:b", "mysql -p", " -paaaaa1", "login a password ", "\"--token\",", "\"api_key\",\"value\":", "secret-",
-		"api api api key", "\\u001b", "eyJ-", "key-" + hex32[:24], "eyJhbGciOi.", "password=xxxxxxxx ", "${x}password=${", "token=([", "pass=1", "auth=",
+		"api api api key", "\\u001b", "eyJ-", "key-" + hex32[:24], "eyJhbGciOi.", strings.Repeat("eyJ-", 2000) + "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkw" + " ", "password=xxxxxxxx ", "${x}password=${", "token=([", "pass=1", "auth=",
 		"token==b1 ", "[", "{\"password\":", "[\"-u\",", "12345678",
 	}
 	for _, k := range newFull().words[1:] {
@@ -36,7 +36,7 @@ func TestTheTimeGrowsNoFasterThanTheSize(t *testing.T) {
 	}
 	for _, unit := range hostile() {
 		for name, pass := range passes {
-			small := strings.Repeat(unit, size/len(unit))
+			small := strings.Repeat(unit, max(1, size/len(unit)))
 			big := strings.Repeat(small, times)
 			pass(small) // compiles the rules
 			short, long := time.Hour, time.Hour
@@ -63,7 +63,7 @@ func TestNoTextTakesMuchLongerThanAnother(t *testing.T) {
 	plain := strings.Repeat(page, (16<<10)/len(page))
 	const allowed = 400 // a page takes some 15 ns a byte; what had no bound took 50000
 	for _, unit := range hostile() {
-		text := strings.Repeat(unit, len(plain)/len(unit))
+		text := strings.Repeat(unit, max(1, len(plain)/len(unit)))
 		usual, worst := time.Hour, time.Hour
 		for range 20 {
 			usual, worst = min(usual, elapsed(func(s string) { Text(s) }, plain)), min(worst, elapsed(func(s string) { Text(s) }, text))

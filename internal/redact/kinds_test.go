@@ -153,6 +153,36 @@ func TestTheIndexHasRoomForEveryKeyword(t *testing.T) {
 	}
 }
 
+func TestATokenBehindManyBeginningsIsFound(t *testing.T) {
+	jwt := "eyJhbGciOiJIUzI1NiJ9" + ".eyJzdWIiOiIxMjM0NTY3ODkwIn0." + alnum
+	for _, between := range []string{"", " ", "-", "=", "\n"} {
+		for n := 900; n < 3200; n += 50 {
+			if got := Text(strings.Repeat("eyJ-", n) + between + jwt + " end"); strings.Contains(got, alnum) || !strings.HasSuffix(got, " end") {
+				t.Errorf("%d beginnings and %q: it is left", n, between)
+			}
+		}
+	}
+}
+
+func TestTheHeadOfARuleTakesItsKeywords(t *testing.T) {
+	for i := range tokens {
+		sets := head(tokens[i].pattern)
+		if len(sets) <= gram {
+			t.Errorf("%s: the head has %d bytes", tokens[i].name, len(sets))
+		}
+		for _, word := range tokens[i].keywords {
+			for j := range min(len(word), len(sets)) {
+				if !sets[j][word[j]] {
+					t.Errorf("%s: the head does not take %q", tokens[i].name, word)
+				}
+			}
+		}
+		if sets[0]['!'] {
+			t.Errorf("%s: the head takes anything", tokens[i].name)
+		}
+	}
+}
+
 func fullPass(doc []byte) ([]byte, error) { return JSON(doc) }
 
 func sameJSON(t *testing.T, a, b []byte) bool {

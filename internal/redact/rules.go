@@ -12,15 +12,15 @@ type rule struct {
 	pattern  string   // RE2, matched where a keyword begins
 	word     bool     // only at the start of a word: the keyword is short or common
 
-	once  sync.Once
-	head  []byteSet      // what a match can begin with
-	regex *regexp.Regexp // at the start of a text
-
-	search *regexp.Regexp // anywhere in it
+	once     sync.Once
+	head     []byteSet      // what a match can begin with
+	start    *regexp.Regexp // the pattern at the start of a text
+	anywhere *regexp.Regexp // and anywhere in it
 }
 
 const (
-	// maxToken bounds the text after a keyword that a pattern looks at.
+	// maxToken is the longest token that is found for certain: a pattern looks at
+	// twice as much, and then knows of all that start in the first half.
 	maxToken = 4 << 10
 	// shortToken is what it looks at first: a pattern takes time by the length of
 	// the text, even where it fails at once.
@@ -37,8 +37,8 @@ func (r *rule) match(b []byte, from, barren int) (to, nothing int) {
 	}
 	r.once.Do(func() {
 		r.head = head(r.pattern)
-		r.regex = regexp.MustCompile(`^(?:` + r.pattern + `)`)
-		r.search = regexp.MustCompile(r.pattern)
+		r.start = regexp.MustCompile(`^(?:` + r.pattern + `)`)
+		r.anywhere = regexp.MustCompile(r.pattern)
 	})
 	for i := range r.head {
 		if from+i == len(b) || !r.head[i][b[from+i]] {
@@ -46,10 +46,14 @@ func (r *rule) match(b []byte, from, barren int) (to, nothing int) {
 		}
 	}
 	text := b[from:min(len(b), from+shortToken)]
-	loc := r.regex.FindIndex(text)
+	loc := r.start.FindIndex(text)
 	if (loc == nil || loc[1] == len(text)) && skip(text, 0, len(text), inToken) == shortToken {
-		if loc = r.regex.FindIndex(b[from:min(len(b), from+maxToken)]); loc == nil {
-			return from, r.next(b, from)
+		loc = r.anywhere.FindIndex(b[from:min(len(b), from+2*maxToken)])
+		switch {
+		case loc == nil:
+			return from, from + maxToken
+		case loc[0] > 0:
+			return from, from + min(loc[0], maxToken)
 		}
 	}
 	if loc == nil || loc[1] == 0 {
@@ -60,15 +64,6 @@ func (r *rule) match(b []byte, from, barren int) (to, nothing int) {
 		to++
 	}
 	return to, barren
-}
-
-// next returns a place before which no token starts.
-func (r *rule) next(b []byte, from int) int {
-	loc := r.search.FindIndex(b[from:min(len(b), from+2*maxToken)])
-	if loc == nil {
-		return from + maxToken
-	}
-	return from + min(loc[0], maxToken)
 }
 
 // inToken reports whether c may stand in a token of any rule.
