@@ -2,6 +2,7 @@ package integrations
 
 import (
 	"encoding/json"
+	"errors"
 	"iter"
 	"time"
 )
@@ -18,7 +19,11 @@ type Agent struct {
 	// that deliveries fail; nil: the agent shows no such thing.
 	Notice func(text string) []byte
 
-	// Peek reads the routing fields of a payload and nothing else.
+	// Claims reports whether a payload is this agent's, whichever agent's hook it came
+	// by: some agents run the hooks of others. Nil: none but what comes by its own.
+	Claims func(Payload) bool
+	// Peek reads the routing fields of a payload and nothing else. ErrForeign is its
+	// answer to the payload of another agent.
 	Peek func(Payload) (Route, error)
 	// Project reduces a payload to what the reducer reads. Where the agent keeps
 	// a transcript that leaves content behind.
@@ -31,6 +36,9 @@ type Agent struct {
 
 	Setup Setup
 }
+
+// ErrForeign says that a payload is another agent's, which runs this one's hooks.
+var ErrForeign = errors.New("integrations: the payload is another agent's")
 
 // Hook is one event of the agent that install registers.
 type Hook struct {

@@ -92,9 +92,13 @@ func peek(p integrations.Payload) (integrations.Route, error) {
 		Session string `json:"session_id"`
 		Event   string `json:"hook_event_name"`
 		CWD     string `json:"cwd"`
+		Cursor  string `json:"cursor_version"`
 	}
-	if err := json.Unmarshal(agentkit.Slim(p.Body, maxField, "session_id", "hook_event_name", "cwd"), &in); err != nil {
+	if err := json.Unmarshal(agentkit.Slim(p.Body, maxField, "session_id", "hook_event_name", "cwd", "cursor_version"), &in); err != nil {
 		return integrations.Route{}, fmt.Errorf("claudecode: payload: %w", err)
+	}
+	if in.Cursor != "" { // Cursor runs the hooks in Claude Code's settings as well
+		return integrations.Route{}, integrations.ErrForeign
 	}
 	if in.Session == "" || in.Event == "" {
 		return integrations.Route{}, errors.New("claudecode: payload: no session_id or hook_event_name")

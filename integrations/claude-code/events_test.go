@@ -1,6 +1,11 @@
 package claudecode
 
-import "testing"
+import (
+	"errors"
+	"testing"
+
+	"github.com/tracesmith/tracesmith/integrations"
+)
 
 func TestAgentsNameTellsItsVersion(t *testing.T) {
 	for agent, want := range map[string]string{
@@ -13,5 +18,12 @@ func TestAgentsNameTellsItsVersion(t *testing.T) {
 		if got := versionOf(agent); got != want {
 			t.Errorf("%q: version %q, want %q", agent, got, want)
 		}
+	}
+}
+
+func TestCursorsPayloadIsNotTaken(t *testing.T) {
+	_, err := peek(integrations.Payload{Body: []byte(`{"session_id":"s","hook_event_name":"Stop","cwd":"/","cursor_version":"1.7.2"}`)})
+	if !errors.Is(err, integrations.ErrForeign) {
+		t.Errorf("got %v", err)
 	}
 }

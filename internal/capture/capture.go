@@ -1,6 +1,7 @@
 package capture
 
 import (
+	"errors"
 	"io"
 	"os"
 	"time"
@@ -22,6 +23,8 @@ type Config struct {
 
 	// Find returns the agent of a name.
 	Find func(name string) (*integrations.Agent, bool)
+	// All lists the agents that may claim a payload of another's hook; nil: none.
+	All func() []*integrations.Agent
 	// Spawn starts a drainer for a session's key that outlives the hook.
 	Spawn func(stateDir, session string) error
 	// Deliver runs a drainer and waits for it, at most for the time given.
@@ -45,8 +48,9 @@ const (
 type hook struct {
 	Config
 	started time.Time
-	agent   *integrations.Agent
-	event   string // as far as it is known
+	agent   *integrations.Agent // whose name the hook was called with
+	owner   *integrations.Agent // whose event it is, once that is known
+	event   string              // as far as it is known
 	body    []byte
 	notice  []byte // what the user is told in place of the usual reply
 	dog     *watchdog
@@ -93,11 +97,12 @@ func (h *hook) capture() *loss {
 		return l
 	}
 	payload := integrations.Payload{Body: h.body, Args: h.Args[1:], Env: h.Env, Exists: exists, Parent: procid.Caller()}
+	h.settleOwner(payload)
 	route, event, l := h.route(payload)
 	if l != nil {
 		return l
 	}
-	settings, err := config.Load(config.Options{Env: h.Env, Dir: route.CWD, Agent: h.agent.Name})
+	settings, err := config.Load(config.Options{Env: h.Env, Dir: route.CWD, Agent: h.owner.Name})
 	if err != nil {
 		// Tracing goes on with what could be read; the drainer will say so too.
 		h.lost(&loss{reason: reasonConfig, err: err})
@@ -114,7 +119,7 @@ func (h *hook) capture() *loss {
 	if err != nil {
 		return &loss{reason: reasonState, err: err}
 	}
-	session := state.Session(h.agent.Name, route.Session)
+	session := state.Session(h.owner.Name, route.Session)
 	if err := session.Append(entry); err != nil {
 		return appendLoss(err)
 	}
@@ -122,16 +127,34 @@ func (h *hook) capture() *loss {
 	return h.wake(event, settings, state, session, route.PID)
 }
 
+// settleOwner lets the payload decide whose event it is: an agent may run the hooks
+// in another's settings, and its event then comes by that one's name.
+func (h *hook) settleOwner(p integrations.Payload) {
+	h.owner = h.agent
+	if h.All == nil {
+		return
+	}
+	for _, agent := range h.All() {
+		if agent.Claims != nil && agent.Claims(p) {
+			h.owner = agent
+			return
+		}
+	}
+}
+
 // route finds where the event belongs and whether it is one we asked for.
 func (h *hook) route(p integrations.Payload) (integrations.Route, integrations.Hook, *loss) {
-	route, err := h.agent.Peek(p)
+	route, err := h.owner.Peek(p)
+	if errors.Is(err, integrations.ErrForeign) {
+		return route, integrations.Hook{}, &loss{reason: reasonForeign}
+	}
 	if err != nil {
 		return route, integrations.Hook{}, &loss{reason: journal.DropBadInput}
 	}
 	if len(route.Event) > maxEvent || len(route.Session) > maxSession || len(route.CWD) > maxPath {
 		return route, integrations.Hook{}, &loss{reason: journal.DropTooLarge}
 	}
-	event, ok := h.agent.Hook(route.Event)
+	event, ok := h.owner.Hook(route.Event)
 	if !ok {
 		return route, event, &loss{reason: journal.DropUnknown}
 	}
@@ -147,7 +170,7 @@ func (h *hook) route(p integrations.Payload) (integrations.Route, integrations.H
 
 // entry makes the journal's line: what the reducer reads, without secrets.
 func (h *hook) entry(p integrations.Payload, route integrations.Route) (journal.Entry, *loss) {
-	data, err := h.agent.Project(p)
+	data, err := h.owner.Project(p)
 	switch {
 	case err != nil:
 		return journal.Entry{}, &loss{reason: journal.DropBadInput}
@@ -195,7 +218,9 @@ func (h *hook) state() (*journal.State, error) {
 // reply prints what the agent waits for, once.
 func (h *hook) reply() {
 	text := h.notice
-	if text == nil {
+	if text == nil && h.owner != nil {
+		text = h.owner.Reply
+	} else if text == nil {
 		text = h.usual()
 	}
 	h.print(text)

@@ -26,6 +26,7 @@ type stage struct {
 	t       *testing.T
 	env     map[string]string
 	agent   *integrations.Agent
+	all     []*integrations.Agent
 	out     bytes.Buffer
 	spawned []string
 	waited  []time.Duration
@@ -75,6 +76,7 @@ func (s *stage) run(stdin io.Reader, args ...string) {
 		Env:    func(key string) string { return s.env[key] },
 		Stdin:  stdin,
 		Stdout: &s.out,
+		All:    func() []*integrations.Agent { return s.all },
 		Find:   func(name string) (*integrations.Agent, bool) { return s.agent, s.agent != nil && name == s.agent.Name },
 		Spawn: func(dir, session string) error {
 			s.spawned = append(s.spawned, session)
@@ -310,5 +312,38 @@ func TestSecretsDoNotReachTheDisk(t *testing.T) {
 	lines := s.lines()
 	if len(lines) != 1 || bytes.Contains(lines[0].Data, []byte(token)) {
 		t.Errorf("journal: %+v", lines)
+	}
+}
+
+func TestThePayloadDecidesWhoseEventItIs(t *testing.T) {
+	s := newStage(t)
+	other := toyAgent()
+	other.Name = "other"
+	other.Claims = func(p integrations.Payload) bool { return bytes.Contains(p.Body, []byte("other_version")) }
+	peek := s.agent.Peek
+	s.agent.Peek = func(p integrations.Payload) (integrations.Route, error) {
+		if bytes.Contains(p.Body, []byte("other_version")) {
+			return integrations.Route{}, integrations.ErrForeign
+		}
+		return peek(p)
+	}
+	state, err := journal.Open(s.dir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	const theirs = `{"Event":"prompt","Session":"s1","CWD":"/nowhere","other_version":"1"}`
+	s.send(theirs)
+	if drops, _ := state.Drops(); drops[reasonForeign] != 1 || len(s.lines()) > 0 {
+		t.Errorf("taken for its own: %v", drops)
+	}
+	s.all = []*integrations.Agent{s.agent, other}
+	s.send(theirs)
+	sessions, err := state.Sessions()
+	if err != nil || len(sessions) != 1 || sessions[0].Agent() != "other" {
+		t.Errorf("%d sessions, %v", len(sessions), err)
+	}
+	s.send(event("prompt"))
+	if len(s.lines()) != 2 {
+		t.Error("its own event was not taken")
 	}
 }

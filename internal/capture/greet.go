@@ -12,7 +12,7 @@ import (
 // time, where the agent shows such a thing to its user and not to the model. Nothing
 // else would: a tracer that fails is silent.
 func (h *hook) greet(event integrations.Hook, settings config.Config, state *journal.State) {
-	if !event.Greets || h.agent.Notice == nil {
+	if !event.Greets || h.owner.Notice == nil {
 		return
 	}
 	places := settings.Places()
@@ -20,7 +20,7 @@ func (h *hook) greet(event integrations.Hook, settings config.Config, state *jou
 	for id, record := range records {
 		ours := slices.ContainsFunc(places, func(p config.Place) bool { return p.ID == id })
 		if ours && record.Late(h.started) {
-			h.notice = h.agent.Notice("Tracesmith cannot deliver to " + record.Name + ": " + record.Trouble(h.started) +
+			h.notice = h.owner.Notice("Tracesmith cannot deliver to " + record.Name + ": " + record.Trouble(h.started) +
 				". What you do is recorded and kept for 7 days. Find out why with: tracesmith doctor")
 			return
 		}

@@ -11,6 +11,7 @@ import (
 // Reasons for a loss, beside those of package journal.
 const (
 	reasonAgent   = "unknown_agent"
+	reasonForeign = "another_agents" // that runs this one's hooks and has none of its own
 	reasonNoInput = "no_input"
 	reasonTimeout = "hook_timeout"
 	reasonPanic   = "hook_panic"

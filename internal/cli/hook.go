@@ -36,6 +36,7 @@ func runHook(args []string, env func(string) string, stdin io.Reader, stdout io.
 		Stdin:   stdin,
 		Stdout:  stdout,
 		Find:    agents.Find,
+		All:     agents.All,
 		Spawn:   spawnDrainer,
 		Deliver: awaitDrainer,
 	})
