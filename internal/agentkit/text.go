@@ -30,12 +30,12 @@ func ClipJSON(raw json.RawMessage) string {
 		left = len(raw) - beginning
 		raw = raw[:beginning]
 		for i := 0; i < 6 && len(raw) > 0 && raw[len(raw)-1] != ' '; i++ { // an escape is six bytes at most
-			if cut := append(raw[:len(raw):len(raw)], '"'); json.Valid(cut) {
+			if json.Valid(slices.Concat(raw, []byte{'"'})) {
 				break
 			}
 			raw = raw[:len(raw)-1]
 		}
-		raw = append(raw[:len(raw):len(raw)], '"')
+		raw = slices.Concat(raw, []byte{'"'})
 	}
 	var text string
 	if json.Unmarshal(raw, &text) != nil {
