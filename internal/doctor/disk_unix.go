@@ -10,5 +10,5 @@ func freeBytes(dir string) (free uint64, known bool) {
 	if unix.Statfs(dir, &stat) != nil || stat.Bsize <= 0 {
 		return 0, false
 	}
-	return uint64(stat.Bavail) * uint64(stat.Bsize), true
+	return uint64(stat.Bavail) * uint64(stat.Bsize), true //nolint:unconvert // its type differs between systems //nolint:unconvert // signed on some systems
 }
