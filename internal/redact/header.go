@@ -45,7 +45,7 @@ func bearerValue(b []byte, from, to int) (int, int) {
 
 // maxCredential bounds what of a credential is looked at before it is judged. One
 // that is found to be a secret is replaced to its end.
-const maxCredential = 512
+const maxCredential = 128
 
 // credential returns the token after an optional scheme.
 func credential(b []byte, at int) (from, to int) {

@@ -156,7 +156,7 @@ func TestTheIndexHasRoomForEveryKeyword(t *testing.T) {
 func TestATokenBehindManyBeginningsIsFound(t *testing.T) {
 	jwt := "eyJhbGciOiJIUzI1NiJ9" + ".eyJzdWIiOiIxMjM0NTY3ODkwIn0." + alnum
 	for _, between := range []string{"", " ", "-", "=", "\n"} {
-		for n := 900; n < 3200; n += 50 {
+		for n := 900; n < 3200; n += 370 {
 			if got := Text(strings.Repeat("eyJ-", n) + between + jwt + " end"); strings.Contains(got, alnum) || !strings.HasSuffix(got, " end") {
 				t.Errorf("%d beginnings and %q: it is left", n, between)
 			}

@@ -101,13 +101,19 @@ func (o *option) password(arg []byte) (int, bool) {
 
 // of reports whether one of the option's commands is in the line.
 func (o *option) of(line []byte) bool {
-	for len(line) > 0 {
-		line = line[skip(line, 0, len(line), isSpace):]
-		end := skip(line, 0, len(line), func(c byte) bool { return !isSpace(c) })
-		if o.is(line[:end]) {
-			return true
+	for _, tool := range o.tools {
+		for rest := line; ; {
+			at := bytes.Index(rest, []byte(tool))
+			if at < 0 {
+				break
+			}
+			start := bytes.LastIndexAny(rest[:at], " \t\r\n") + 1
+			end := at + skip(rest[at:], 0, len(rest), func(c byte) bool { return !isSpace(c) })
+			if o.is(rest[start:end]) {
+				return true
+			}
+			rest = rest[end:]
 		}
-		line = line[end:]
 	}
 	return false
 }
