@@ -47,7 +47,7 @@ func drainCommand(a *app) *cobra.Command {
 			}
 			err := a.drain(cmd.Context(), flags)
 			if errors.Is(err, exporter.ErrUnauthorized) || errors.Is(err, exporter.ErrForbidden) {
-				err = fmt.Errorf("%w: check LANGSMITH_API_KEY and LANGSMITH_WORKSPACE_ID", err)
+				err = fmt.Errorf("%w: find out why with: tracesmith doctor", err)
 			}
 			return oneLine(err)
 		},

@@ -175,7 +175,7 @@ func (a *app) runImport(ctx context.Context, cfg history.Config, flags importFla
 	case errors.Is(err, context.Canceled):
 		err = errors.New("import: cancelled; what was sent counts, and the next import goes on from there")
 	case errors.Is(err, exporter.ErrUnauthorized), errors.Is(err, exporter.ErrForbidden):
-		err = fmt.Errorf("%w: check LANGSMITH_API_KEY and LANGSMITH_WORKSPACE_ID", err)
+		err = fmt.Errorf("%w: find out why with: tracesmith doctor", err)
 	}
 	if report.Sent == nil {
 		return err // it did not get as far as that
