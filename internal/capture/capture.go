@@ -79,11 +79,11 @@ func Run(c Config) {
 	h.dog.start()
 	defer h.dog.stop()
 	defer func() {
-		if r := recover(); r != nil {
+		if r := recover(); r != nil && h.dog.settle() {
 			h.lost(panicked(r))
 		}
 	}()
-	if l := h.capture(); l != nil {
+	if l := h.capture(); l != nil && h.dog.settle() {
 		h.lost(l)
 	}
 }
@@ -123,6 +123,7 @@ func (h *hook) capture() *loss {
 	if err := session.Append(entry); err != nil {
 		return appendLoss(err)
 	}
+	h.dog.kept.Store(true)
 	h.greet(event, settings, state)
 	return h.wake(event, settings, state, session, route.PID)
 }

@@ -17,6 +17,8 @@ type watchdog struct {
 	bite    func()
 	timer   *time.Timer
 	claimed atomic.Bool
+	kept    atomic.Bool // the event is in the journal: running out of time loses nothing
+	settled atomic.Bool // its loss has been counted
 }
 
 func (w *watchdog) start() { w.timer = time.AfterFunc(patience, w.bite) }
@@ -31,12 +33,18 @@ func (w *watchdog) stop() {
 // watchdog may print the reply.
 func (w *watchdog) first() bool { return w.claimed.CompareAndSwap(false, true) }
 
+// settle reports whether the caller is the first to count what became of the event: it
+// is lost once at most, whatever the hook and its watchdog each find.
+func (w *watchdog) settle() bool { return w.settled.CompareAndSwap(false, true) }
+
 // giveUp counts the failure if that can be done at once, and ends the process.
 func (h *hook) giveUp() {
 	counted := make(chan struct{})
 	go func() {
 		defer close(counted)
-		h.record(&loss{reason: reasonTimeout})
+		if !h.dog.kept.Load() && h.dog.settle() {
+			h.record(&loss{reason: reasonTimeout})
+		}
 	}()
 	select {
 	case <-counted:
