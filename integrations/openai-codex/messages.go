@@ -137,7 +137,7 @@ func summaryText(parts []contentPart) string {
 	return strings.Join(list, "\n")
 }
 
-// messageName makes a message's name of an agent's path: /root/helper.
+// messageName makes a message's name of an agent's path, whose parts are joined by slashes.
 func messageName(path string) string {
 	return strings.Trim(strings.ReplaceAll(path, "/", "_"), "_")
 }
