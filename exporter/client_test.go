@@ -202,6 +202,27 @@ func TestRedactionWorksOnACopy(t *testing.T) {
 	}
 }
 
+func TestARedactionSeesJSONAsJSONAndSoDoesTheServer(t *testing.T) {
+	s := newLangsmith(t)
+	cfg := config(s, nil)
+	given := map[string]any{"raw": json.RawMessage(`{"in":["JSON",1]}`)}
+	cfg.Redact = func(r *runtypes.Run) error {
+		for _, m := range []map[string]any{r.Metadata, r.Model.InvocationParams, r.Events[0].Data} {
+			if _, ok := m["raw"].(json.RawMessage); !ok {
+				t.Errorf("the redaction gets a %T", m["raw"])
+			}
+		}
+		return nil
+	}
+	run := pending(1)
+	run.Kind, run.Metadata, run.Model.InvocationParams = runtypes.KindLLM, given, given
+	run.Events = []runtypes.RunEvent{{Name: "e", Time: run.Start, Data: given}}
+	export(t, newTestClient(t, cfg), post(run))
+	if body := string(s.calls[0].plain); strings.Count(body, `"raw":{"in":["JSON",1]}`) != 4 { // the parameters are there twice
+		t.Errorf("sent: %s", body)
+	}
+}
+
 func TestSecretsAreRedactedUnlessAskedNotTo(t *testing.T) {
 	const secret = "ghp_0123456789abcdefghijABCDEFGHIJ012345"
 	run := pending(1)

@@ -90,7 +90,7 @@ func cloneValue(value any) any {
 	case []byte:
 		return bytes.Clone(v)
 	case json.RawMessage:
-		return bytes.Clone(v)
+		return slices.Clone(v) // keeps the type: plain bytes would be written as base64
 	default:
 		return value
 	}
