@@ -23,7 +23,7 @@ func (r *reducer) root(t *turn, th *thread) *runtypes.Run {
 		start = t.First
 	}
 	r.number(t)
-	root := t.top(r.id(start, t.Prompt, "root", t.Prompt), start, runtypes.Identity{
+	root := agentkit.Top(t.Parent, r.id(start, t.Prompt, "root", t.Prompt), start, runtypes.Identity{
 		Integration: Name, Runtime: "Claude Code", RuntimeVersion: t.Version,
 		ThreadID: r.Session, TurnID: t.Prompt, TurnNumber: t.Number,
 		Repo:             runtypes.Repo{Branch: t.Branch, SHA: t.SHA},
@@ -42,16 +42,6 @@ func (r *reducer) root(t *turn, th *thread) *runtypes.Run {
 	}
 	root.Inputs = runtypes.Messages(prompt)
 	return root
-}
-
-// top builds the run of the turn: a root, or a child of the run that started the
-// agent.
-func (t *turn) top(id uuid.UUID, start time.Time, who runtypes.Identity) *runtypes.Run {
-	parent, err := runtypes.ParseParent(t.Parent)
-	if t.Parent == "" || err != nil {
-		return runtypes.Root(id, start, who)
-	}
-	return runtypes.Join(parent, id, start, who)
 }
 
 // id derives the id of a run of the turn that began at start.

@@ -131,7 +131,7 @@ func (r *reducer) root(t *turn, s *stretch) *runtypes.Run {
 	if t.Part > 0 {
 		begin, native = t.PartStart, fmt.Sprintf("%s#%d", t.ID, t.Part+1)
 	}
-	root := runtypes.Root(r.id(start, t.ID, "root", native), begin, who)
+	root := agentkit.Top(t.Parent, r.id(start, t.ID, "root", native), begin, who)
 	root.Metadata = map[string]any{}
 	for key, value := range map[string]string{
 		agentkit.MetaOrigin: s.origin, agentkit.MetaSurface: r.Thread.Surface, agentkit.MetaContinues: t.Continues,

@@ -11,6 +11,7 @@ import (
 
 	"github.com/tracesmith/tracesmith/integrations"
 	"github.com/tracesmith/tracesmith/internal/agentkit"
+	"github.com/tracesmith/tracesmith/runtypes"
 )
 
 // payload is what Codex gives a hook on standard input, or the notify program as its
@@ -46,7 +47,8 @@ type data struct {
 	Model      string `json:"model,omitempty"`
 	Source     string `json:"source,omitempty"`
 	Trigger    string `json:"trigger,omitempty"`
-	Text       string `json:"text,omitempty"` // prompt or last message
+	Text       string `json:"text,omitempty"`   // prompt or last message
+	Parent     string `json:"parent,omitempty"` // dotted order of the run that started Codex
 }
 
 // peek reads where a payload belongs. The agent's process is the one that called the
@@ -87,6 +89,11 @@ func project(p integrations.Payload) (json.RawMessage, error) {
 	d := data{
 		Session: in.Session, Transcript: in.Transcript, Turn: in.Turn, Mode: in.Mode, Agent: in.Agent,
 		Model: in.Model, Source: in.Source, Trigger: in.Trigger,
+	}
+	if p.Env != nil {
+		if parent, err := runtypes.ParentFromEnv(p.Env); err == nil { // what is no dotted order attaches to nothing
+			d.Parent = parent.DottedOrder
+		}
 	}
 	switch {
 	case in.Event == notified:

@@ -22,7 +22,8 @@ type turn struct {
 	Branch string    `json:"branch,omitempty"`
 	SHA    string    `json:"sha,omitempty"`
 	Mode   string    `json:"mode,omitempty"`
-	Heads  []string  `json:"heads,omitempty"` // commits that HEAD moved to since
+	Parent string    `json:"parent,omitempty"` // dotted order of the run the turn hangs under
+	Heads  []string  `json:"heads,omitempty"`  // commits that HEAD moved to since
 
 	Text       string    `json:"text,omitempty"` // the prompt, where no rollout has it
 	StopText   string    `json:"stop_text,omitempty"`
@@ -75,6 +76,9 @@ func (t *turn) hear(e integrations.Event, d *data) {
 	if !t.Heard {
 		t.Heard, t.At, t.CWD, t.Mode = true, e.At, e.CWD, d.Mode
 		t.Branch, t.SHA = e.Head.Branch, e.Head.SHA
+		if !t.Posted { // a run stays where it was posted
+			t.Parent = d.Parent
+		}
 	}
 	if e.Kind != notified { // it comes after the end
 		t.Active = e.At
