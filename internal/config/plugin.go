@@ -164,6 +164,10 @@ func (l *loader) pluginValue(key string, value any, path string, whole bool) {
 	l.ignore(key, path, why)
 }
 
+// honouredParent is the one variable of the plugins that says where turns hang and is
+// read here too, by whoever builds the turns: runtypes.EnvParentClaudeCode.
+const honouredParent = "CC_LANGSMITH_PARENT_DOTTED_ORDER"
+
 // unsupported notes variables of the plugins that have no effect here.
 func (l *loader) unsupported(env func(string) string) {
 	for _, v := range theirs(l.agent, "REDACT_EXTRA", nil) {
@@ -175,7 +179,7 @@ func (l *loader) unsupported(env func(string) string) {
 		}
 	}
 	for _, v := range theirs(l.agent, "PARENT_DOTTED_ORDER", nil) {
-		if clean(env(v.name)) != "" {
+		if v.name != honouredParent && clean(env(v.name)) != "" {
 			l.ignore("parent_dotted_order", v.name, "not supported")
 		}
 	}

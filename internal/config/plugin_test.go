@@ -131,6 +131,17 @@ func TestRulesThatCannotBeAppliedHoldContentBack(t *testing.T) {
 	}
 }
 
+func TestAParentThatIsHonouredIsNotSaidToBeIgnored(t *testing.T) {
+	const order = "20261130T040000000000Z01a22ab6-868f-73f1-b885-aec80fdf0b4c"
+	for name, ignored := range map[string]int{"CC_LANGSMITH_PARENT_DOTTED_ORDER": 0, "TRACESMITH_PARENT": 0, "LANGSMITH_PARENT_DOTTED_ORDER": 1} {
+		w := newWorld(t)
+		w.env[name] = order
+		if cfg := w.as(t, "claude-code"); len(cfg.Ignored) != ignored {
+			t.Errorf("%s: ignored %q", name, cfg.Ignored)
+		}
+	}
+}
+
 func TestAProfileOfTheCommandLineComesLast(t *testing.T) {
 	w := newWorld(t)
 	path := filepath.Join(w.home, ".langsmith", "config.json")
