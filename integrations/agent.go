@@ -25,6 +25,11 @@ type Agent struct {
 	// Peek reads the routing fields of a payload and nothing else. ErrForeign is its
 	// answer to the payload of another agent.
 	Peek func(Payload) (Route, error)
+	// Stream begins a stream of events: the agent runs a shim of ours, which pipes lines
+	// of JSON to one long process. It returns the Peek of that stream, which may remember
+	// the lines before: a line may not say whose thread its session belongs to. Nil: the
+	// agent starts a process for each event.
+	Stream func() func(Payload) (Route, error)
 	// Project reduces a payload to what the reducer reads. Where the agent keeps
 	// a transcript that leaves content behind.
 	Project func(Payload) (json.RawMessage, error)
@@ -66,7 +71,7 @@ type Payload struct {
 	Args   []string               // arguments after the agent's name
 	Env    func(string) string    // the agent's environment: name one key, never list it
 	Exists func(path string) bool // whether the agent's own file is there
-	Parent int                    // the process that started the hook; 0: not known
+	Parent int                    // the process that started the hook or feeds the stream; 0: not known
 }
 
 // Route is where an event belongs.
@@ -75,6 +80,7 @@ type Route struct {
 	Session string // the agent's session id: the thread
 	CWD     string // the agent's working directory
 	PID     int    // the agent's process; 0: not known
+	Lost    int    // lines that a shim dropped before this one: its pipe was full
 }
 
 // Setup says how install registers the hooks. The functions are pure: they turn
@@ -88,6 +94,8 @@ type Setup struct {
 	Add func(settings []byte, hooks []Hook, command string) ([]byte, error)
 	// Remove takes out every command that ours recognises.
 	Remove func(settings []byte, ours func(command string) bool) ([]byte, error)
+	// Whole says that the settings file is the shim, all of it ours: uninstall removes it.
+	Whole bool
 	// Note is what the user must still do or know; empty: nothing.
 	Note string
 
@@ -114,6 +122,7 @@ const (
 	Sh         Shell = "sh" // also Git Bash on Windows
 	Cmd        Shell = "cmd"
 	PowerShell Shell = "powershell"
+	Argv       Shell = "argv" // no shell: a JSON array of the program and its arguments, for a shim
 )
 
 // Rival is another tracer of the same agent: a plugin that is switched on and off in

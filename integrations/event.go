@@ -18,6 +18,16 @@ const (
 	Dead = "dead"
 )
 
+// Hangup says that a stream of events came to its end: the process that the agent runs
+// in has ended, whichever way, or let go of the session. The stream's reader makes it;
+// its Data is a [Stream].
+const Hangup = "hangup"
+
+// Stream names a stream of events.
+type Stream struct {
+	PID int `json:"pid,omitempty"` // of the process it came from, as in Payload.Parent; 0: not known
+}
+
 // Event is a hook's journal line or one of the drainer's own.
 type Event struct {
 	Kind string          // the agent's event name, or Grew, Idle, Dead
@@ -25,6 +35,9 @@ type Event struct {
 	CWD  string          // the agent's working directory then
 	Head Head            // git HEAD of CWD then
 	Data json.RawMessage // what Project kept
+	// Ref names a hook's line to [Source.Recall], so that a reducer of an agent which
+	// keeps no transcript can hold references too. Empty on the drainer's own.
+	Ref string
 }
 
 // Head is where a repository stood when a hook ran.

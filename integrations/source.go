@@ -13,6 +13,13 @@ type Source interface {
 	Lines(path string, from int64) iter.Seq2[Line, error]
 	// File returns a small file whole: at most 1 MiB.
 	File(path string) ([]byte, error)
+	// Rows yields what a query finds in an SQLite file, which is read and never written,
+	// also while its owner has it open. A missing file is an error that matches
+	// fs.ErrNotExist.
+	Rows(path, query string, args ...any) iter.Seq2[Row, error]
+	// Recall returns the event of this session that a Ref names, once more. One that
+	// is gone is an error that matches fs.ErrNotExist.
+	Recall(ref string) (Event, error)
 }
 
 // Line is one line of a file.
@@ -21,3 +28,7 @@ type Line struct {
 	Next   int64  // of the byte after its newline
 	Data   []byte // without the newline
 }
+
+// Row is one row that a query found: its columns as int64, float64, string, []byte or
+// nil.
+type Row []any

@@ -27,6 +27,14 @@ func (m memory) File(path string) ([]byte, error) {
 	return nil, fmt.Errorf("%s: %w", path, fs.ErrNotExist)
 }
 
+func (m memory) Rows(string, string, ...any) iter.Seq2[integrations.Row, error] {
+	return func(yield func(integrations.Row, error) bool) { yield(nil, fs.ErrNotExist) }
+}
+
+func (m memory) Recall(string) (integrations.Event, error) {
+	return integrations.Event{}, fs.ErrNotExist
+}
+
 func (m memory) Lines(path string, from int64) iter.Seq2[integrations.Line, error] {
 	return func(yield func(integrations.Line, error) bool) {
 		if path != m.path {

@@ -45,6 +45,14 @@ func (t tree) File(name string) ([]byte, error) {
 	return []byte(text), nil
 }
 
+func (tree) Rows(string, string, ...any) iter.Seq2[integrations.Row, error] {
+	return func(yield func(integrations.Row, error) bool) { yield(nil, fs.ErrNotExist) }
+}
+
+func (tree) Recall(string) (integrations.Event, error) {
+	return integrations.Event{}, fs.ErrNotExist
+}
+
 func (t tree) Lines(name string, from int64) iter.Seq2[integrations.Line, error] {
 	return func(yield func(integrations.Line, error) bool) {
 		text, ok := t[name]

@@ -37,6 +37,14 @@ func (m *memory) Glob(pattern string) ([]string, error) {
 
 func (m *memory) File(path string) ([]byte, error) { return nil, fs.ErrNotExist }
 
+func (*memory) Rows(string, string, ...any) iter.Seq2[integrations.Row, error] {
+	return func(yield func(integrations.Row, error) bool) { yield(nil, fs.ErrNotExist) }
+}
+
+func (*memory) Recall(string) (integrations.Event, error) {
+	return integrations.Event{}, fs.ErrNotExist
+}
+
 func (m *memory) Lines(path string, from int64) iter.Seq2[integrations.Line, error] {
 	return func(yield func(integrations.Line, error) bool) {
 		text, ok := m.files[path]

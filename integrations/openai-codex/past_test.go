@@ -3,6 +3,7 @@ package openaicodex_test
 import (
 	"bytes"
 	"encoding/json"
+	"io/fs"
 	"iter"
 	"os"
 	"path/filepath"
@@ -24,6 +25,14 @@ type disk struct{}
 
 func (disk) Glob(pattern string) ([]string, error) { return filepath.Glob(pattern) }
 func (disk) File(path string) ([]byte, error)      { return os.ReadFile(path) }
+
+func (disk) Rows(string, string, ...any) iter.Seq2[integrations.Row, error] {
+	return func(yield func(integrations.Row, error) bool) { yield(nil, fs.ErrNotExist) }
+}
+
+func (disk) Recall(string) (integrations.Event, error) {
+	return integrations.Event{}, fs.ErrNotExist
+}
 
 func (disk) Lines(path string, from int64) iter.Seq2[integrations.Line, error] {
 	return func(yield func(integrations.Line, error) bool) {

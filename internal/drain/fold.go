@@ -81,6 +81,7 @@ func (f *fold) pass(ctx context.Context) (moved bool, err error) {
 	gone := f.agentGone() // before all else: what it wrote last is then on disk
 	for range maxLooks {
 		look := newFiles(f.watched())
+		look.recall = f.recall
 		to, err := f.session.Sizes()
 		if err != nil {
 			return moved, err
@@ -143,7 +144,7 @@ func (f *fold) journal(ctx context.Context, look *files, to journal.Positions) (
 		if record.Bad {
 			f.corrupt = append(f.corrupt, record.ID)
 		} else if record.Entry.Event != "" {
-			f.entry(ctx, look, record.Entry)
+			f.entry(ctx, look, record)
 		}
 		f.cp.Positions[record.File] = record.Next
 		f.entries++
@@ -157,7 +158,8 @@ func (f *fold) journal(ctx context.Context, look *files, to journal.Positions) (
 }
 
 // entry applies a hook's line.
-func (f *fold) entry(ctx context.Context, look *files, e journal.Entry) {
+func (f *fold) entry(ctx context.Context, look *files, record journal.Record) {
+	e := record.Entry
 	f.cp.Session = e.Session
 	f.cp.CWD = e.CWD
 	f.cp.Policy = e.Policy
@@ -168,8 +170,22 @@ func (f *fold) entry(ctx context.Context, look *files, e journal.Entry) {
 		f.cp.Proc, f.cp.Dead = e.Proc, false
 		f.goneSince = time.Time{}
 	}
-	ops := f.apply(look, integrations.Event{Kind: e.Event, At: e.At, CWD: e.CWD, Head: e.Head, Data: e.Data})
-	f.take(ctx, e.At, ops)
+	f.take(ctx, e.At, f.apply(look, event(record)))
+}
+
+// event is what a reducer is told of a line.
+func event(record journal.Record) integrations.Event {
+	e := record.Entry
+	return integrations.Event{Kind: e.Event, At: e.At, CWD: e.CWD, Head: e.Head, Data: e.Data, Ref: record.Ref()}
+}
+
+// recall reads a line once more, for a reducer that kept its name.
+func (f *fold) recall(ref string) (integrations.Event, error) {
+	record, err := f.session.Recall(ref)
+	if err != nil {
+		return integrations.Event{}, fmt.Errorf("drain: %w", err)
+	}
+	return event(record), nil
 }
 
 // due says which of the drainer's own events is next: the reducer has more of what it

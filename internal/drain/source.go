@@ -13,6 +13,7 @@ import (
 	"github.com/tracesmith/tracesmith/integrations"
 	"github.com/tracesmith/tracesmith/internal/journal"
 	"github.com/tracesmith/tracesmith/internal/lines"
+	"github.com/tracesmith/tracesmith/internal/sqliteread"
 )
 
 // Bounds of what a reducer may read of the agent's files.
@@ -29,6 +30,7 @@ type files struct {
 	sizes   journal.Positions // as noted before the journal was read
 	late    journal.Positions // of files that were first asked for after that
 	skipped int               // lines that were too long
+	recall  func(ref string) (integrations.Event, error)
 }
 
 func newFiles(watch iter.Seq[string]) *files {
@@ -45,6 +47,10 @@ type Snapshot struct{ *files }
 
 // NewSnapshot returns a look at the agent's files as they are.
 func NewSnapshot() Snapshot { return Snapshot{newFiles(func(func(string) bool) {})} }
+
+// Tells sets what the source recalls: the events of a session that was told and has no
+// journal.
+func (s Snapshot) Tells(recall func(ref string) (integrations.Event, error)) { s.recall = recall }
 
 // Skipped is how many lines were too long to be read, so far.
 func (s Snapshot) Skipped() int { return s.skipped }
@@ -100,6 +106,29 @@ func (f *files) Lines(path string, from int64) iter.Seq2[integrations.Line, erro
 			}
 		}
 	}
+}
+
+// Rows implements integrations.Source.
+func (f *files) Rows(path, query string, args ...any) iter.Seq2[integrations.Row, error] {
+	return func(yield func(integrations.Row, error) bool) {
+		for row, err := range sqliteread.Rows(path, query, args...) {
+			if err != nil {
+				yield(nil, fmt.Errorf("drain: rows: %w", err))
+				return
+			}
+			if !yield(row, nil) {
+				return
+			}
+		}
+	}
+}
+
+// Recall implements integrations.Source.
+func (f *files) Recall(ref string) (integrations.Event, error) {
+	if f.recall == nil {
+		return integrations.Event{}, fmt.Errorf("drain: recall: %w", fs.ErrNotExist)
+	}
+	return f.recall(ref)
 }
 
 // end is where a file ends for this look.

@@ -3,7 +3,9 @@ package history
 import (
 	"context"
 	"fmt"
+	"io/fs"
 	"slices"
+	"strconv"
 	"sync"
 	"time"
 
@@ -61,7 +63,15 @@ func (w *way) walk(ctx context.Context) error {
 	if n := w.src.Skipped(); n > 0 { // now: the reducer may meet them more than once
 		w.lost[journal.DropLongLine] = n
 	}
-	for _, e := range told.Events {
+	w.src.Tells(func(ref string) (integrations.Event, error) {
+		i, err := strconv.Atoi(ref)
+		if err != nil || i < 0 || i >= len(told.Events) {
+			return integrations.Event{}, fmt.Errorf("history: recall: %w", fs.ErrNotExist)
+		}
+		return told.Events[i], nil
+	})
+	for i, e := range told.Events {
+		e.Ref = strconv.Itoa(i)
 		if err := w.tell(ctx, e); err != nil {
 			return err
 		}

@@ -29,7 +29,8 @@ type Positions map[string]int64
 type Record struct {
 	Entry Entry
 	File  string // the journal's file, and
-	Next  int64  // the position in it after this line
+	At    int64  // the position in it of this line, and
+	Next  int64  // after it
 	Bad   bool   // no entry: half of one, or garbage
 	ID    string // of a bad line: the same whenever it is read
 }
@@ -230,16 +231,24 @@ func (t *stream) advance() bool {
 		t.err = fmt.Errorf("journal: read: %w", err)
 		return true
 	}
-	t.head = Record{File: t.name, Next: line.Next}
-	if line.Long || json.Unmarshal(line.Data, &t.head.Entry) != nil || t.head.Entry.Event == "" {
+	t.head = Record{File: t.name, At: line.Offset, Next: line.Next}
+	if t.head.Entry, ok = parseEntry(line); !ok {
 		// A fence may be all there is to a line; nothing is lost with it.
 		t.head.Bad = len(line.Data) > 0 || line.Long
-		t.head.Entry = Entry{}
 		if t.head.Bad {
 			t.head.ID = t.lineID(line)
 		}
 	}
 	return true
+}
+
+// parseEntry reads the entry that a line should be.
+func parseEntry(line lines.Line) (Entry, bool) {
+	var e Entry
+	if line.Long || json.Unmarshal(line.Data, &e) != nil || e.Event == "" {
+		return Entry{}, false
+	}
+	return e, true
 }
 
 // lineID tells a line from every other of this session and of those that may come

@@ -6,5 +6,6 @@
 // A recording is a folder: hooks.jsonl, one event a line ({"at", "event", "stdin",
 // "lines": {path: lines on disk when the hook ran}}), home/, which stands for
 // /home/dev, and, for agents that call a program with an argument, notify.jsonl
-// ({"at", "argv"}).
+// ({"at", "argv"}). Of an agent with a shim it is events.jsonl, one line of the shim's a
+// line, with "t" in milliseconds and, where several processes sent some, their "pid".
 package replay

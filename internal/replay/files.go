@@ -9,10 +9,12 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/tracesmith/tracesmith/integrations"
+	"github.com/tracesmith/tracesmith/internal/sqliteread"
 )
 
 // files is the agent's home as it looked at one step of the recording. It is an
@@ -24,6 +26,7 @@ type files struct {
 	lines  map[string]int // how many lines a file shows, where the recording says
 	all    bool           // everything shows: the recording is over
 	cache  map[string][]string
+	told   []integrations.Event // of all sessions: what Recall names
 }
 
 // files returns the agent's files, to be moved from step to step.
@@ -165,6 +168,38 @@ func (f *files) Glob(pattern string) ([]string, error) {
 	}
 	slices.Sort(paths)
 	return paths, nil
+}
+
+// Rows implements integrations.Source.
+func (f *files) Rows(path, query string, args ...any) iter.Seq2[integrations.Row, error] {
+	return func(yield func(integrations.Row, error) bool) {
+		real, ok := f.real(path)
+		if !ok {
+			yield(nil, fmt.Errorf("replay: %s: %w", path, fs.ErrNotExist))
+			return
+		}
+		for row, err := range sqliteread.Rows(real, query, args...) {
+			if !yield(row, err) {
+				return
+			}
+		}
+	}
+}
+
+// tell keeps an event for Recall and gives it its name.
+func (f *files) tell(e integrations.Event) integrations.Event {
+	e.Ref = strconv.Itoa(len(f.told))
+	f.told = append(f.told, e)
+	return e
+}
+
+// Recall implements integrations.Source.
+func (f *files) Recall(ref string) (integrations.Event, error) {
+	i, err := strconv.Atoi(ref)
+	if err != nil || i < 0 || i >= len(f.told) {
+		return integrations.Event{}, fmt.Errorf("replay: recall: %w", fs.ErrNotExist)
+	}
+	return f.told[i], nil
 }
 
 // compact is a payload on one line, as a hook's standard input is.

@@ -11,7 +11,7 @@ import (
 // files: what a drainer must have delivered in the end, whatever happened to it on
 // the way.
 func (rec *Recording) Entries(agent *integrations.Agent, entries []journal.Entry) (Result, error) {
-	p := &player{agent: agent, files: rec.files(), sessions: map[string]integrations.Reducer{}, runs: newLedger()}
+	p := rec.newPlayer(agent, Options{})
 	p.files.showAll()
 	for i, entry := range entries {
 		if err := p.enter(entry); err != nil {

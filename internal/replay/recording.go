@@ -35,16 +35,25 @@ type Step struct {
 	Body  []byte         // standard input, or the argument that takes its place
 	Argv  []string       // arguments, for programs that take their event there
 	Lines map[string]int // lines on disk then, by path
+
+	PID    int  // the process whose stream the line was in, where the recording says
+	Hangup bool // the stream ended: there is no more to the step
 }
 
 // Load reads a recording's folder.
 func Load(dir string) (*Recording, error) {
 	rec := &Recording{home: filepath.Join(dir, "home"), prefix: recordedHome}
-	hooks, err := readSteps(filepath.Join(dir, "hooks.jsonl"))
+	if steps, err := readSteps(filepath.Join(dir, "events.jsonl"), parseLine); err == nil {
+		rec.Steps = hungUp(steps)
+		return rec, nil
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	hooks, err := readSteps(filepath.Join(dir, "hooks.jsonl"), parseStep)
 	if err != nil {
 		return nil, err
 	}
-	notify, err := readSteps(filepath.Join(dir, "notify.jsonl"))
+	notify, err := readSteps(filepath.Join(dir, "notify.jsonl"), parseStep)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
@@ -53,7 +62,36 @@ func Load(dir string) (*Recording, error) {
 	return rec, nil
 }
 
-func readSteps(path string) ([]Step, error) {
+// hungUp adds the end of each stream after its last line. Lines stay in their order:
+// that is what a pipe keeps.
+func hungUp(steps []Step) []Step {
+	last := map[int]int{}
+	for i, s := range steps {
+		last[s.PID] = i
+	}
+	var all []Step
+	for i, s := range steps {
+		all = append(all, s)
+		if last[s.PID] == i {
+			all = append(all, Step{At: s.At, PID: s.PID, Hangup: true})
+		}
+	}
+	return all
+}
+
+// parseLine reads a line of a shim's stream. All of it is the payload.
+func parseLine(text []byte) (Step, error) {
+	var in struct {
+		T   int64 `json:"t"` // milliseconds
+		PID int   `json:"pid"`
+	}
+	if err := json.Unmarshal(text, &in); err != nil {
+		return Step{}, err
+	}
+	return Step{At: time.UnixMilli(in.T).UTC(), Body: bytes.TrimSpace(text), PID: in.PID}, nil
+}
+
+func readSteps(path string, parse func([]byte) (Step, error)) ([]Step, error) {
 	f, err := regular.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("replay: %w", err)
@@ -67,7 +105,7 @@ func readSteps(path string) ([]Step, error) {
 			if len(text) > maxLine {
 				return nil, fmt.Errorf("replay: %s: line %d is longer than %d bytes", path, n, maxLine)
 			}
-			step, err := parseStep(text)
+			step, err := parse(text)
 			if err != nil {
 				return nil, fmt.Errorf("replay: %s: line %d: %w", path, n, err)
 			}

@@ -40,7 +40,7 @@ type Result struct {
 
 // Run replays the recording as the given agent's.
 func (rec *Recording) Run(agent *integrations.Agent, o Options) (Result, error) {
-	p := &player{agent: agent, options: o, files: rec.files(), sessions: map[string]integrations.Reducer{}, runs: newLedger()}
+	p := rec.newPlayer(agent, o)
 	if len(rec.Steps) == 0 {
 		return Result{}, errors.New("replay: the recording has no events")
 	}
@@ -62,7 +62,22 @@ type player struct {
 	files    *files
 	sessions map[string]integrations.Reducer
 	order    []string // sessions as they appeared
+	streams  map[int]*stream
 	runs     *ledger
+}
+
+// stream is a shim's stream of lines under way.
+type stream struct {
+	peek     func(integrations.Payload) (integrations.Route, error)
+	sessions []string // that it spoke of
+}
+
+// newPlayer returns a player at the beginning of the recording.
+func (rec *Recording) newPlayer(agent *integrations.Agent, o Options) *player {
+	return &player{
+		agent: agent, options: o, files: rec.files(), runs: newLedger(),
+		sessions: map[string]integrations.Reducer{}, streams: map[int]*stream{},
+	}
 }
 
 func (p *player) step(s Step) error {
@@ -70,9 +85,12 @@ func (p *player) step(s Step) error {
 	payload := integrations.Payload{
 		Body: compact(s.Body), Args: s.Argv,
 		Env:    func(string) string { return "" },
-		Exists: p.files.Exists,
+		Exists: p.files.Exists, Parent: s.PID,
 	}
-	route, err := p.agent.Peek(payload)
+	if s.Hangup {
+		return p.hangUp(s)
+	}
+	route, err := p.peek(s, payload)
 	if err != nil {
 		return err
 	}
@@ -103,15 +121,54 @@ func (p *player) step(s Step) error {
 	return p.enter(entry)
 }
 
+// peek reads where an event belongs, as the reader of its stream does if it has one.
+func (p *player) peek(s Step, payload integrations.Payload) (integrations.Route, error) {
+	if p.agent.Stream == nil {
+		return p.agent.Peek(payload)
+	}
+	if p.streams[s.PID] == nil {
+		p.streams[s.PID] = &stream{peek: p.agent.Stream()}
+	}
+	st := p.streams[s.PID]
+	route, err := st.peek(payload)
+	if _, registered := p.agent.Hook(route.Event); err == nil && registered && !slices.Contains(st.sessions, route.Session) {
+		st.sessions = append(st.sessions, route.Session)
+	}
+	return route, err
+}
+
+// hangUp ends a stream: its sessions are told so.
+func (p *player) hangUp(s Step) error {
+	st := p.streams[s.PID]
+	if st == nil {
+		return nil
+	}
+	delete(p.streams, s.PID)
+	data, err := json.Marshal(integrations.Stream{PID: s.PID})
+	if err != nil {
+		return fmt.Errorf("hang-up: %w", err)
+	}
+	for _, session := range st.sessions {
+		entry, err := throughJournal(journal.Entry{At: s.At, Event: integrations.Hangup, Session: session, Data: data})
+		if err != nil {
+			return err
+		}
+		if err := p.enter(entry); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // enter tells a journal entry to its session's reducer.
 func (p *player) enter(entry journal.Entry) error {
 	if p.sessions[entry.Session] == nil {
 		p.sessions[entry.Session] = p.agent.NewReducer(p.options.reducer())
 		p.order = append(p.order, entry.Session)
 	}
-	return p.tell(entry.Session, integrations.Event{
+	return p.tell(entry.Session, p.files.tell(integrations.Event{
 		Kind: entry.Event, At: entry.At, CWD: entry.CWD, Head: entry.Head, Data: entry.Data,
-	})
+	}))
 }
 
 // finish tells what a drainer learns in the end: the files are complete and the
