@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -68,8 +69,12 @@ func (a *app) drain(ctx context.Context, flags drainFlags) error {
 		return err
 	}
 	if flags.session != "" {
-		if _, err := state.Keyed(flags.session); err != nil {
-			return err
+		session, err := state.Keyed(flags.session)
+		if err != nil {
+			return fmt.Errorf("%w (see the keys with: tracesmith status)", err)
+		}
+		if _, err := os.Lstat(session.Dir()); err != nil && !flags.linger {
+			return fmt.Errorf("drain: no session %q: it was delivered and put away, or never was (see the keys with: tracesmith status)", flags.session)
 		}
 	}
 	log, file, err := state.Log()

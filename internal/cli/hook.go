@@ -21,7 +21,10 @@ func hookCommand(a *app) *cobra.Command {
 		Use:                "hook AGENT [ARG...]",
 		Short:              "Take one event of an agent (agents call this; it prints nothing and exits 0)",
 		DisableFlagParsing: true,
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if asksForHelp(args) {
+				return cmd.Help()
+			}
 			runHook(args, a.env, a.stdin, a.stdout)
 			return nil
 		},

@@ -25,17 +25,23 @@ const endWithin = 2 * time.Second
 
 // Main runs the command that args name and returns its exit code.
 func Main(args []string, env func(string) string, stdin io.Reader, stdout, stderr io.Writer) int {
-	if len(args) > 0 && args[0] == "hook" {
+	if len(args) > 0 && args[0] == "hook" && !asksForHelp(args[1:]) {
 		return runHook(args[1:], env, stdin, stdout)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	// A reader that leaves early, such as head, is an error of the write.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	a := &app{
-		stdin: stdin, stdout: stdout, stderr: stderr,
+		stdin: stdin, stdout: &output{to: stdout}, stderr: stderr,
 		env: env, now: time.Now, getwd: os.Getwd, executable: os.Executable,
 	}
 	return a.obey(ctx, stop, func() int { return a.execute(ctx, a.root(), args) })
 }
+
+// asksForHelp reports whether somebody wants to know what hook is: no agent has such a
+// name.
+func asksForHelp(args []string) bool { return len(args) == 1 && (args[0] == "--help" || args[0] == "-h") }
 
 // obey runs a command to its end, or until some time after the context's: one that
 // waits for its input does not see that. restore gives signals back to the system,
@@ -69,10 +75,15 @@ func (a *app) execute(ctx context.Context, root *cobra.Command, args []string) (
 	}()
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
+	if out, ok := a.stdout.(*output); ok && (err == nil || errors.Is(err, errReported)) {
+		if unwritten := out.failure(); unwritten != nil {
+			err = unwritten
+		}
+	}
 	switch {
 	case err == nil:
 		return exitOK
-	case errors.Is(err, errReported):
+	case errors.Is(err, errReported), cutOff(err):
 		return exitError
 	}
 	fmt.Fprintf(a.stderr, "tracesmith: %v\n", err)
@@ -95,15 +106,18 @@ func (a *app) root() *cobra.Command {
 		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
 		Args:              knownCommand,
 		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Version:           versionText(),
 
 		SuggestionsMinimumDistance: 2,
 	}
+	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetIn(a.stdin)
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usagef("%v (see: %s --help)", err, cmd.CommandPath())
 	})
+	root.SetHelpCommand(helpCommand())
 	for _, command := range commands() {
 		root.AddCommand(command(a))
 	}

@@ -22,6 +22,7 @@ func try(args ...string) (code int, stdout, stderr string) {
 func TestACommandLineThatIsWrongExitsWith64(t *testing.T) {
 	for _, args := range [][]string{
 		{"vesion"}, {"nonsense"}, {"--nonsense"}, {"version", "extra"}, {"version", "--nonsense"},
+		{"help", "nonsense"}, {"help", "config", "nonsense"},
 		{"install", "nobody"}, {"install", "claude-code", "--scope", "world"},
 	} {
 		code, out, errs := try(args...)
@@ -42,7 +43,10 @@ func TestACommandThatFailsSaysSoInOneLine(t *testing.T) {
 }
 
 func TestHelpAndVersionSucceed(t *testing.T) {
-	for _, args := range [][]string{{}, {"--help"}, {"help"}, {"version"}, {"install", "--help"}} {
+	for _, args := range [][]string{
+		{}, {"--help"}, {"help"}, {"version"}, {"--version"}, {"install", "--help"},
+		{"help", "install"}, {"help", "config", "explain"}, {"hook", "--help"},
+	} {
 		if code, out, errs := try(args...); code != exitOK || out == "" || errs != "" {
 			t.Errorf("%q: exit %d, printed %q, %q", args, code, out, errs)
 		}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"os"
 	"os/exec"
 	"runtime"
 	"time"
@@ -42,10 +41,8 @@ session at hand, or that of TRACE, a trace's id or the beginning of one.`,
 				return oneLine(err)
 			}
 			fmt.Fprintln(a.stdout, page)
-			if file, ok := a.stdout.(*os.File); ok && !justPrint {
-				if _, terminal := terminalWidth(file); terminal {
-					return browse(cmd.Context(), page)
-				}
+			if _, terminal := widthOf(a.stdout); terminal && !justPrint {
+				return browse(cmd.Context(), page)
 			}
 			return nil
 		},
@@ -126,7 +123,7 @@ func (a *app) findTurn(ctx context.Context, args []string, thread string) (trace
 		return "", "", err
 	}
 	if len(turns) == 0 {
-		return "", "", a.nothingToShow(store.Filter{Thread: thread})
+		return "", "", fmt.Errorf("open: %w", nothingStored(store.Filter{Thread: thread}))
 	}
 	return turns[0].TraceID, turns[0].Integration, nil
 }

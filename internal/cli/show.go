@@ -66,7 +66,7 @@ func (a *app) show(ctx context.Context, from *store.Store, args []string, filter
 			return err
 		}
 		if len(turns) == 0 {
-			return a.nothingToShow(filter)
+			return fmt.Errorf("show: %w", nothingStored(filter))
 		}
 		for _, turn := range slices.Backward(turns) {
 			traces = append(traces, turn.TraceID)
@@ -101,9 +101,10 @@ func (a *app) printTrace(runs []runtypes.Wire, apart bool) error {
 	return tree.Render(a.stdout, runs, a.treeOptionsFor(a.stdout))
 }
 
-func (a *app) nothingToShow(filter store.Filter) error {
+// nothingStored says why there is no turn.
+func nothingStored(filter store.Filter) error {
 	if filter.Thread != "" || filter.Failed {
-		return errors.New("show: no turn matches")
+		return errors.New("no turn matches")
 	}
-	return errors.New("show: no turn is stored yet: run an agent whose hooks are installed, or see: tracesmith status")
+	return errors.New("no turn is stored yet: run an agent whose hooks are installed, or see: tracesmith status")
 }

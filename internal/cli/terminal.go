@@ -26,11 +26,7 @@ func (a *app) painter() func(colour, text string) string {
 // treeOptionsFor fits a tree to where it is written: to a terminal's width and
 // in colour, or plain and unbounded into a pipe or a file.
 func (a *app) treeOptionsFor(w io.Writer) tree.Options {
-	file, ok := w.(*os.File)
-	if !ok {
-		return tree.Options{}
-	}
-	width, ok := terminalWidth(file)
+	width, ok := widthOf(w)
 	if !ok {
 		return tree.Options{}
 	}
@@ -38,4 +34,16 @@ func (a *app) treeOptionsFor(w io.Writer) tree.Options {
 		width = n
 	}
 	return tree.Options{Width: width, Color: a.env("NO_COLOR") == "" && a.env("TERM") != "dumb"}
+}
+
+// widthOf is the width of the terminal that is written to; ok is false for all else.
+func widthOf(w io.Writer) (width int, ok bool) {
+	if o, wrapped := w.(*output); wrapped {
+		w = o.to
+	}
+	file, ok := w.(*os.File)
+	if !ok {
+		return 0, false
+	}
+	return terminalWidth(file)
 }

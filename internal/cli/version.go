@@ -16,9 +16,13 @@ func versionCommand(a *app) *cobra.Command {
 		Short: "Print the version",
 		Args:  argCount(0, 0),
 		RunE: func(*cobra.Command, []string) error {
-			_, err := fmt.Fprintf(a.stdout, "tracesmith %s (%s, %s/%s)\n",
-				version.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			_, err := fmt.Fprintln(a.stdout, versionText())
 			return err
 		},
 	}
+}
+
+// versionText says which build this is.
+func versionText() string {
+	return fmt.Sprintf("tracesmith %s (%s, %s/%s)", version.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
