@@ -41,7 +41,9 @@ func Main(args []string, env func(string) string, stdin io.Reader, stdout, stder
 
 // asksForHelp reports whether somebody wants to know what hook is: no agent has such a
 // name.
-func asksForHelp(args []string) bool { return len(args) == 1 && (args[0] == "--help" || args[0] == "-h") }
+func asksForHelp(args []string) bool {
+	return len(args) == 1 && (args[0] == "--help" || args[0] == "-h")
+}
 
 // obey runs a command to its end, or until some time after the context's: one that
 // waits for its input does not see that. restore gives signals back to the system,
