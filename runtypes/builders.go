@@ -85,7 +85,7 @@ func child(parent *Run, id uuid.UUID, start time.Time, kind Kind) *Run {
 		start = parent.Start
 	}
 	return &Run{
-		ID: id, TraceID: parent.TraceID, ParentID: parent.ID,
+		ID: id, TraceID: parent.TraceID, ParentID: parent.ID, Remote: parent.Remote,
 		DottedOrder: idgen.Join(parent.DottedOrder, start, id),
 		Kind:        kind, AgentType: parent.AgentType,
 		Start: start, Identity: parent.Identity, Project: parent.Project,

@@ -104,7 +104,7 @@ func Join(p Parent, id uuid.UUID, start time.Time, who Identity) *Run {
 		r.Start = p.Start
 	}
 	r.Kind = KindChain
-	r.TraceID, r.ParentID = p.TraceID, p.ID
+	r.TraceID, r.ParentID, r.Remote = p.TraceID, p.ID, p.ID
 	r.DottedOrder = idgen.Join(p.DottedOrder, r.Start, id)
 	r.Project = p.Project
 	return r

@@ -4,6 +4,10 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/tracesmith/tracesmith/internal/idgen"
 )
 
 func TestTheEnvironmentAttachesTurnsToARun(t *testing.T) {
@@ -62,4 +66,30 @@ func TestADottedOrderHasToBeWhole(t *testing.T) {
 	f("20261330T040506007008Z"+id, false)
 	f("20261130T040506007008Z00000000-0000-0000-0000-000000000000", false)
 	f("20261130T040506007008Z"+strings.ToUpper(id), false)
+}
+
+func TestEveryRunUnderAnotherProgramsRunKnowsWhichThatIs(t *testing.T) {
+	p := Parent{DottedOrder: root().DottedOrder, ID: root().ID, TraceID: root().TraceID, Start: start}
+	turn := Join(p, idgen.New(), start, identity())
+	inner := Tool(Subagent(turn, idgen.New(), start, SubagentInfo{}), idgen.New(), start, "bash")
+	if turn.Remote != p.ID || inner.Remote != p.ID {
+		t.Errorf("%s and %s, want %s", turn.Remote, inner.Remote, p.ID)
+	}
+	if alone := root(); alone.Remote != uuid.Nil {
+		t.Errorf("a turn of its own is under %s", alone.Remote)
+	}
+}
+
+func TestAnAddressIsWrittenWhereARunHasOne(t *testing.T) {
+	w := encoded(t, Op{Post, root()})
+	if head := string(w.AppendHead(nil)); strings.Contains(head, "address") {
+		t.Errorf("%s", head)
+	}
+	w.Address = "lrn:agents/support/environments/staging"
+	if head := string(w.AppendHead(nil)); !strings.Contains(head, `"address":"lrn:agents/support/environments/staging"`) {
+		t.Errorf("%s", head)
+	}
+	if got := MergeWire(Wire{}, w); got.Address != w.Address {
+		t.Errorf("%+v", got)
+	}
 }

@@ -12,6 +12,7 @@ import (
 // which LangSmith demands of every request.
 type Run struct {
 	ID, TraceID, ParentID uuid.UUID // ParentID is uuid.Nil on a root
+	Remote                uuid.UUID // the run of another program that Join attached the turn to; uuid.Nil: none
 	DottedOrder           string
 	Name                  string
 	Kind                  Kind

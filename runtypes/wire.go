@@ -26,6 +26,7 @@ type Wire struct {
 	StartTime   string   `json:"start_time,omitempty"`
 	EndTime     string   `json:"end_time,omitempty"`
 	SessionName string   `json:"session_name,omitempty"`
+	Address     string   `json:"address,omitempty"` // of an agent, in place of a project
 	Tags        []string `json:"tags,omitempty"`
 
 	// The fields the multipart endpoint takes as parts of their own.
@@ -145,6 +146,7 @@ func (w *Wire) AppendHead(dst []byte) []byte {
 	member("start_time", w.StartTime)
 	member("end_time", w.EndTime)
 	member("session_name", w.SessionName)
+	member("address", w.Address)
 	if len(w.Tags) > 0 {
 		dst = append(dst, `,"tags":[`...)
 		for i, tag := range w.Tags {
@@ -229,6 +231,7 @@ func MergeWire(post, patch Wire) Wire {
 	set(&merged.EndTime, patch.EndTime)
 	set(&merged.ParentRunID, patch.ParentRunID)
 	set(&merged.SessionName, patch.SessionName)
+	set(&merged.Address, patch.Address)
 	set(&merged.Error, patch.Error)
 	setRaw(&merged.Inputs, patch.Inputs)
 	setRaw(&merged.Outputs, patch.Outputs)
