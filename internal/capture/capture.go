@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/tracesmith/tracesmith/integrations"
@@ -54,9 +55,11 @@ type hook struct {
 	body    []byte
 	notice  []byte // what the user is told in place of the usual reply
 	dog     *watchdog
+	stream  *stream // the line is one of many; nil: the only one
 }
 
-// Run takes one event. When it returns the process should exit with 0.
+// Run takes one event or, where the arguments have [StreamFlag], a stream of them.
+// When it returns the process should exit with 0.
 func Run(c Config) {
 	h := &hook{Config: c, started: time.Now()}
 	if h.Exit == nil {
@@ -73,6 +76,10 @@ func Run(c Config) {
 	h.dog = &watchdog{bite: h.giveUp}
 	defer h.reply()
 	if config.Disabled(c.Env) {
+		return
+	}
+	if slices.Contains(c.Args, StreamFlag) {
+		runStream(h)
 		return
 	}
 	ignoreSignals(h.shielded())
@@ -96,36 +103,63 @@ func (h *hook) capture() *loss {
 	if l := h.input(); l != nil {
 		return l
 	}
-	payload := integrations.Payload{Body: h.body, Args: h.Args[1:], Env: h.Env, Exists: exists, Parent: procid.Caller()}
+	k, l := h.keep(procid.Caller())
+	if k == nil {
+		return l
+	}
+	h.dog.kept.Store(true)
+	h.greet(k.event, k.settings, k.state)
+	return h.wake(k.event, k.settings, k.state, k.session, k.entry.Proc.PID)
+}
+
+// kept is an event that is in the journal.
+type kept struct {
+	event    integrations.Hook
+	entry    journal.Entry
+	settings config.Config
+	state    *journal.State
+	session  *journal.Session
+}
+
+// keep is the way from the payload to the journal. It returns nothing for an event that
+// is not to be traced.
+func (h *hook) keep(parent int) (*kept, *loss) {
+	payload := integrations.Payload{Body: h.body, Args: h.Args[1:], Env: h.Env, Exists: exists, Parent: parent}
 	h.settleOwner(payload)
 	route, event, l := h.route(payload)
 	if l != nil {
-		return l
+		return nil, l
 	}
-	settings, err := config.Load(config.Options{Env: h.Env, Dir: route.CWD, Agent: h.owner.Name})
-	if err != nil {
+	settings, unreadable := h.settings(route.CWD)
+	if unreadable != nil {
 		// Tracing goes on with what could be read; the drainer will say so too.
-		h.lost(&loss{reason: reasonConfig, err: err})
+		h.lost(&loss{reason: reasonConfig, err: unreadable})
 	}
 	if !settings.Enabled {
-		return nil
+		return nil, nil
 	}
 	entry, l := h.entry(payload, route)
 	if l != nil {
-		return l
+		return nil, l
 	}
-	entry.Policy = policy(settings, err)
+	entry.Policy = policy(settings, unreadable)
 	state, err := h.state()
 	if err != nil {
-		return &loss{reason: reasonState, err: err}
+		return nil, &loss{reason: reasonState, err: err}
 	}
 	session := state.Session(h.owner.Name, route.Session)
 	if err := session.Append(entry); err != nil {
-		return appendLoss(err)
+		return nil, appendLoss(err)
 	}
-	h.dog.kept.Store(true)
-	h.greet(event, settings, state)
-	return h.wake(event, settings, state, session, route.PID)
+	return &kept{event, entry, settings, state, session}, nil
+}
+
+// settings are those of a directory, for the agent whose event it is.
+func (h *hook) settings(dir string) (config.Config, error) {
+	if h.stream != nil {
+		return h.stream.settings(h.owner.Name, dir)
+	}
+	return config.Load(config.Options{Env: h.Env, Dir: dir, Agent: h.owner.Name})
 }
 
 // settleOwner lets the payload decide whose event it is: an agent may run the hooks
@@ -145,7 +179,14 @@ func (h *hook) settleOwner(p integrations.Payload) {
 
 // route finds where the event belongs and whether it is one we asked for.
 func (h *hook) route(p integrations.Payload) (integrations.Route, integrations.Hook, *loss) {
-	route, err := h.owner.Peek(p)
+	peek := h.owner.Peek
+	if h.stream != nil {
+		peek = h.stream.peek(h.owner)
+	}
+	route, err := peek(p)
+	if route.Lost > 0 {
+		h.record(&loss{reason: reasonPipe, n: route.Lost})
+	}
 	if errors.Is(err, integrations.ErrForeign) {
 		return route, integrations.Hook{}, &loss{reason: reasonForeign}
 	}

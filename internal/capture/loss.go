@@ -18,6 +18,7 @@ const (
 	reasonState   = "state_unwritable"
 	reasonConfig  = "config_unreadable" // nothing is lost, but the settings are not what the user wrote
 	reasonSpawn   = "drainer_not_started"
+	reasonPipe    = "pipe_full" // a shim could not get rid of its lines fast enough
 )
 
 // loss is why an event is not, or not fully, on its way. err may go to the log:
@@ -25,6 +26,7 @@ const (
 type loss struct {
 	reason string
 	err    error
+	n      int // how many events were lost; 0: one
 }
 
 func panicked(r any) *loss {
@@ -61,7 +63,10 @@ func (h *hook) record(l *loss, attrs ...any) {
 	if err != nil {
 		return
 	}
-	_ = state.Drop(l.reason, 1)
+	_ = state.Drop(l.reason, max(1, l.n))
+	if h.stream != nil && !h.stream.mayLog(l.reason) {
+		return
+	}
 	log, file, err := state.Log()
 	if err != nil {
 		return
