@@ -1,6 +1,7 @@
 package setup
 
 import (
+	"encoding/json"
 	"errors"
 	"path"
 	"regexp"
@@ -22,6 +23,10 @@ func Command(shell integrations.Shell, program, agent string) (string, error) {
 	case integrations.PowerShell:
 		quoted := quotePowerShell(program)
 		return "if (Test-Path -LiteralPath " + quoted + ") { & " + quoted + " hook " + agent + " }; exit 0", nil
+	}
+	if shell == integrations.Argv {
+		text, err := json.Marshal([]string{program, "hook", agent, "--stream"})
+		return string(text), err
 	}
 	quoted := quoteSh(program)
 	return "[ -x " + quoted + " ] && " + quoted + " hook " + agent + "; exit 0", nil
@@ -73,6 +78,13 @@ func spellings(agent string) func(command string) string {
 	plain := regexp.MustCompile(`^(?:exec\s+|&\s*)?(?:` + word + `|([^\s'"]+))` + hook + `(?:\s*(?:;\s*exit 0|\|\|\s*(?:true|:)|&\s*exit /b 0))?$`)
 	return func(command string) string {
 		command = strings.TrimSpace(command)
+		var argv []string
+		if json.Unmarshal([]byte(command), &argv) == nil {
+			if len(argv) == 4 && argv[1] == "hook" && argv[2] == agent && argv[3] == "--stream" {
+				return argv[0]
+			}
+			return ""
+		}
 		for _, each := range guarded {
 			if m := each.FindStringSubmatch(command); m != nil && m[1] == m[2] {
 				return unquote(m[1])

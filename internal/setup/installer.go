@@ -229,7 +229,8 @@ func (i *Installer) receipt(p *Plan, f *file, after []byte) (*Receipt, error) {
 		if r.Before, err = i.without(p, f); err != nil {
 			return nil, err
 		}
-		r.Created, r.Folder = old != nil && old.Created, ""
+		// Of a shim nothing is left without it: there was no such file.
+		r.Created, r.Folder = old != nil && old.Created || p.Agent.Setup.Whole && len(f.text) > 0 && len(r.Before) == 0, ""
 	default:
 		r.Created, r.Folder = true, newFolder(f.path)
 	}
@@ -266,8 +267,11 @@ func (i *Installer) restore(p *Plan, path string) error {
 		return err
 	}
 	// What install made and others have not filled goes.
-	if r != nil && r.Created && f.exists && emptyObject(c.After) {
+	switch {
+	case r != nil && r.Created && f.exists && emptyObject(c.After):
 		c.Gone, c.folder = true, r.Folder
+	case p.Agent.Setup.Whole && f.exists && len(c.After) == 0 && len(f.text) > 0:
+		c.Gone = true
 	}
 	switch {
 	case c.Gone || !bytes.Equal(c.After, f.text):
