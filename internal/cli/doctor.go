@@ -15,6 +15,7 @@ import (
 	"github.com/tracesmith/tracesmith/internal/drain"
 	"github.com/tracesmith/tracesmith/internal/journal"
 	"github.com/tracesmith/tracesmith/internal/procid"
+	"github.com/tracesmith/tracesmith/internal/setup"
 )
 
 // versionTime bounds the wait for an agent's version.
@@ -49,25 +50,35 @@ it names. Each problem comes with what to do. The exit code is 0 only if all is 
 	return cmd
 }
 
-// examine looks at everything.
+// examine looks at everything. What is in the way of one thing does not keep it from
+// looking at the others.
 func (a *app) examine(ctx context.Context, flags doctorFlags) (*doctor.Report, error) {
 	report := new(doctor.Report)
-	i, err := a.installer()
-	if err != nil {
-		return nil, err
+	state, noState := a.openState()
+	if noState != nil && a.home() == "" {
+		return nil, setup.ErrNoHome
 	}
+	i := a.installerIn(state)
 	self, _ := a.program() // a temporary build has no path to compare with
-	report.Agents(ctx, doctor.Machine{
+	here := report.Agents(ctx, doctor.Machine{
 		Installer: i, Self: self, Version: askVersion,
 		Settings: func(agent string) (config.Config, error) { return a.settings(agent, i.Dir) },
 	}, agents.All())
-
-	settings, unreadable := a.settings("", i.Dir)
-	report.Settings(settings, unreadable)
-	if err := a.examineState(report); err != nil {
-		return nil, err
+	if len(here) == 0 {
+		here = []string{""}
 	}
-	a.examineDesktop(report, settings, i.Dir)
+	var settings []doctor.Settings
+	for _, name := range here {
+		one, err := a.settings(name, i.Dir)
+		settings = append(settings, doctor.Settings{Agent: name, Config: one, Err: err})
+	}
+	report.Settings(settings)
+	if noState != nil {
+		report.NoState(noState)
+	} else {
+		report.State(state.Dir(), state.Writable(), a.readStatus(state), a.now())
+	}
+	a.examineDesktop(report, here, i.Dir)
 	if flags.offline {
 		return report, nil
 	}
@@ -81,28 +92,22 @@ func (a *app) examine(ctx context.Context, flags doctorFlags) (*doctor.Report, e
 	return report, nil
 }
 
-func (a *app) examineState(report *doctor.Report) error {
-	state, err := a.openState()
-	if err != nil {
-		return err
-	}
-	report.State(state.Dir(), state.Writable(), a.readStatus(state), a.now())
-	return nil
-}
-
 func (a *app) readStatus(state *journal.State) drain.Status {
 	return drain.ReadStatus(state, a.now(), func(p journal.Proc) bool { return procid.Gone(p.PID, p.Start, p.Boot) })
 }
 
 // examineDesktop compares this environment with that of a program without a shell.
-func (a *app) examineDesktop(report *doctor.Report, settings config.Config, dir string) {
-	bare := doctor.Desktops(a.env)
-	view := func(env func(string) string, settings config.Config) doctor.View {
+func (a *app) examineDesktop(report *doctor.Report, agents []string, dir string) {
+	view := func(env func(string) string) doctor.View {
 		state, _ := journal.DefaultDir(env) // empty where there is none
-		return doctor.View{Settings: settings, State: state, Proxies: doctor.Proxies(env)}
+		v := doctor.View{State: state, Proxies: doctor.Proxies(env)}
+		for _, name := range agents {
+			settings, _ := config.Load(config.Options{Env: env, Dir: dir, Agent: name}) // what cannot be read was reported
+			v.Settings = append(v.Settings, settings)
+		}
+		return v
 	}
-	there, _ := config.Load(config.Options{Env: bare, Dir: dir}) // what cannot be read was reported
-	report.Desktop(view(a.env, settings), view(bare, there), config.UserFile(a.env))
+	report.Desktop(view(a.env), view(doctor.Desktops(a.env)), config.UserFile(a.env))
 }
 
 // targets are the destinations of every agent, each once.

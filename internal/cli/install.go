@@ -13,6 +13,7 @@ import (
 
 	"github.com/tracesmith/tracesmith/integrations"
 	"github.com/tracesmith/tracesmith/internal/agents"
+	"github.com/tracesmith/tracesmith/internal/journal"
 	"github.com/tracesmith/tracesmith/internal/setup"
 )
 
@@ -130,14 +131,20 @@ func (a *app) installer() (*setup.Installer, error) {
 		}
 		return nil, err
 	}
+	return a.installerIn(state), nil
+}
+
+// installerIn keeps its receipts in a state directory; without one it can only look.
+func (a *app) installerIn(state *journal.State) *setup.Installer {
 	dir, err := a.getwd()
 	if err != nil {
 		dir = "" // it was removed; the user's settings are still there
 	}
-	return &setup.Installer{
-		Home: a.home(), Dir: dir, Env: a.env, System: runtime.GOOS,
-		Receipts: filepath.Join(state.Dir(), "receipts"), LookPath: exec.LookPath, Now: a.now,
-	}, nil
+	i := &setup.Installer{Home: a.home(), Dir: dir, Env: a.env, System: runtime.GOOS, LookPath: exec.LookPath, Now: a.now}
+	if state != nil {
+		i.Receipts = filepath.Join(state.Dir(), "receipts")
+	}
+	return i
 }
 
 // program is the path to register for this program. Where the search path leads

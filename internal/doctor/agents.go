@@ -21,8 +21,8 @@ type Machine struct {
 	Self string
 }
 
-// Agents looks at every agent that is here or has our hooks.
-func (r *Report) Agents(ctx context.Context, m Machine, agents []*integrations.Agent) {
+// Agents looks at every agent that is here or has our hooks, and returns their names.
+func (r *Report) Agents(ctx context.Context, m Machine, agents []*integrations.Agent) (here []string) {
 	var absent []string
 	for _, agent := range agents {
 		list, rivals := m.Survey(agent)
@@ -34,6 +34,7 @@ func (r *Report) Agents(ctx context.Context, m Machine, agents []*integrations.A
 			absent = append(absent, agent.Name)
 			continue
 		}
+		here = append(here, agent.Name)
 		r.agent(ctx, m, agent, list, rivals, registered)
 	}
 	switch {
@@ -42,6 +43,7 @@ func (r *Report) Agents(ctx context.Context, m Machine, agents []*integrations.A
 	case len(absent) > 0:
 		r.ok("agents", "not on this machine: %s", strings.Join(absent, ", "))
 	}
+	return here
 }
 
 func (r *Report) agent(ctx context.Context, m Machine, agent *integrations.Agent, list []setup.Standing, rivals []setup.Rivalry, registered int) {

@@ -66,7 +66,7 @@ func testRun(now time.Time) *runtypes.Run {
 // export sends the run by the way that every run goes.
 func export(ctx context.Context, n Network, t Target, run *runtypes.Run) error {
 	cfg := t.Config
-	cfg.MaxElapsed, cfg.Redact = tryFor, exporter.NoRedaction
+	cfg.MaxElapsed, cfg.Redact = min(tryFor, n.Patience), exporter.NoRedaction
 	transport := n.transport(new(journey))
 	defer transport.CloseIdleConnections()
 	cfg.HTTPClient = &http.Client{Transport: transport}
@@ -122,7 +122,11 @@ func (r *Report) refused(ctx context.Context, n Network, t Target, err error) {
 		if errors.As(err, &temporary) {
 			err = temporary.Err
 		}
-		r.problem(delivery, "try again later; what is recorded is kept and sent then", "the test run was not taken: %v", reason(err))
+		why := fmt.Sprint(reason(err))
+		if timedOut(err) {
+			why = "the server took the request and does not answer"
+		}
+		r.problem(delivery, "try again later; what is recorded is kept and sent then", "the test run was not taken: %s", why)
 		return
 	}
 	said := ""

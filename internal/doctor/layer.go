@@ -26,7 +26,7 @@ func explain(err error, j *journey, t Target, patience time.Duration) fault {
 		host, tunnels = u.Host, u.Scheme == "https"
 	}
 	if j.proxy != nil && (!j.connected || tunnels && j.tunnel != http.StatusOK) {
-		return proxyFault(err, j, host)
+		return proxyFault(err, j, host, tunnels)
 	}
 	if f, ok := tlsFault(err, host); ok {
 		return f
@@ -52,12 +52,15 @@ func explain(err error, j *journey, t Target, patience time.Duration) fault {
 }
 
 // proxyFault explains a failure on the way to the proxy or at it.
-func proxyFault(err error, j *journey, host string) fault {
-	proxy := j.proxy.Redacted()
-	fix := "check HTTPS_PROXY, or name " + host + " in NO_PROXY"
+func proxyFault(err error, j *journey, host string, tunnels bool) fault {
+	proxy, variable := j.proxy.Redacted(), "HTTP_PROXY"
+	if tunnels {
+		variable = "HTTPS_PROXY"
+	}
+	fix := "check " + variable + ", or name " + host + " in NO_PROXY"
 	switch {
 	case j.tunnel == http.StatusProxyAuthRequired:
-		return fault{"proxy", "the proxy " + proxy + " wants a user and a password (407)", "set HTTPS_PROXY=http://USER:PASSWORD@" + j.proxy.Host}
+		return fault{"proxy", "the proxy " + proxy + " wants a user and a password (407)", "set " + variable + "=http://USER:PASSWORD@" + j.proxy.Host}
 	case j.tunnel != 0:
 		return fault{"proxy", fmt.Sprintf("the proxy %s does not connect to %s (status %d)", proxy, host, j.tunnel), "ask whoever runs the proxy to allow " + host + ", or name it in NO_PROXY"}
 	case timedOut(err):

@@ -218,6 +218,7 @@ func TestTheProxyIsBlamedForWhatItDoes(t *testing.T) {
 	}
 	secure := target("https://smith.example")
 	expect(t, "dead", diagnose(t, by(freePort(t)), secure), "proxy: no connection to the proxy", "HTTPS_PROXY")
+	expect(t, "dead, without TLS", diagnose(t, by(freePort(t)), target("http://smith.example")), "proxy: no connection to the proxy", "check HTTP_PROXY")
 	impatient := by(hung(t))
 	impatient.Patience = 300 * time.Millisecond
 	expect(t, "hung", diagnose(t, impatient, secure), "proxy: the proxy", "NO_PROXY")
@@ -234,6 +235,13 @@ func TestTheProxyIsBlamedForWhatItDoes(t *testing.T) {
 	if r.Problems() > 0 || !strings.Contains(r.Lines[0].Text, "through the proxy") {
 		t.Errorf("%+v", r.Lines)
 	}
+}
+
+func TestAServerThatKeepsTheTestRunWaitingIsNamed(t *testing.T) {
+	s := server(t, ingest.Config{Faults: []ingest.Fault{{Kind: ingest.FaultHang, Times: -1}}})
+	impatient := here()
+	impatient.Patience = 300 * time.Millisecond
+	expect(t, "hung", diagnose(t, impatient, target(s.URL())), "the test run was not taken: the server took the request and does not answer", "try again later")
 }
 
 func TestAWrongClockIsSeen(t *testing.T) {

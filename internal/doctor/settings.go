@@ -7,28 +7,68 @@ import (
 	"github.com/tracesmith/tracesmith/internal/config"
 )
 
-// Settings reports on the settings: what could not be read, what had no effect, and
-// where runs go.
-func (r *Report) Settings(settings config.Config, err error) {
-	if err != nil {
-		for line := range strings.Lines(err.Error()) {
-			r.problem("settings", "mend it; until then no content leaves", "%s", strings.TrimSpace(line))
+// Settings are those of an agent, which can have some of its own.
+type Settings struct {
+	Agent string
+	config.Config
+	Err error // why they cannot be read whole
+}
+
+// Settings reports on the settings of the agents that are here: what could not be
+// read, what had no effect, and where runs go. What holds for several is said once.
+func (r *Report) Settings(list []Settings) {
+	said := map[string]bool{}
+	for _, s := range list {
+		if s.Err == nil {
+			continue
+		}
+		for line := range strings.Lines(s.Err.Error()) {
+			if line = strings.TrimSpace(line); !said[line] {
+				said[line] = true
+				r.problem("settings", "mend it; until then no content leaves", "%s", line)
+			}
 		}
 	}
-	for _, each := range settings.Ignored {
-		r.note("settings", "", "has no effect: %s", each)
+	for _, s := range list {
+		for _, each := range s.Ignored {
+			if !said[each] {
+				said[each] = true
+				r.note("settings", "", "has no effect: %s", each)
+			}
+		}
 	}
+	var ways []Line
+	agents := map[Line][]string{}
+	for _, s := range list {
+		line := way(s.Config)
+		if agents[line] == nil {
+			ways = append(ways, line)
+		}
+		agents[line] = append(agents[line], s.Agent)
+	}
+	for _, line := range ways {
+		whose := ""
+		if len(ways) > 1 {
+			whose = " (" + strings.Join(agents[line], ", ") + ")"
+		}
+		line.Text += whose
+		r.Lines = append(r.Lines, line)
+	}
+}
+
+// way says where runs go.
+func way(settings config.Config) Line {
+	const check = "settings"
 	switch {
 	case settings.Upload == config.Off && settings.Delivers():
-		r.note("settings", "run tracesmith drain to deliver", "nothing is delivered by itself: upload is off (%s)", settings.Source("upload"))
+		return Line{Note, check, "nothing is delivered by itself: upload is off (" + settings.Source("upload") + ")", "run tracesmith drain to deliver"}
 	case settings.Delivers():
-		r.ok("settings", "runs go to %s", strings.Join(endpoints(settings), ", "))
+		return Line{OK, check, "runs go to " + strings.Join(endpoints(settings), ", "), ""}
 	case settings.Store:
-		r.note("settings", "set LANGSMITH_API_KEY, or api_key in the settings, to send turns to LangSmith",
-			"there is no key: turns stay on this machine (tracesmith show)")
-	default:
-		r.problem("settings", "set LANGSMITH_API_KEY, or api_key in the settings", "there is no key and no local store: turns go nowhere")
+		return Line{Note, check, "there is no key: turns stay on this machine (tracesmith show)",
+			"set LANGSMITH_API_KEY, or api_key in the settings, to send turns to LangSmith"}
 	}
+	return Line{Problem, check, "there is no key and no local store: turns go nowhere", "set LANGSMITH_API_KEY, or api_key in the settings"}
 }
 
 func endpoints(settings config.Config) []string {
@@ -43,9 +83,9 @@ func endpoints(settings config.Config) []string {
 
 // View is the settings as one environment shows them.
 type View struct {
-	Settings config.Config
-	State    string   // the state directory
-	Proxies  []string // see Proxies
+	Settings []config.Config // of each agent that is here
+	State    string          // the state directory
+	Proxies  []string        // see Proxies
 }
 
 // Desktop compares what this shell's environment shows with what an agent sees that
@@ -53,10 +93,13 @@ type View struct {
 func (r *Report) Desktop(shell, desktop View, userFile string) {
 	const check = "desktop"
 	var differs []string
-	bare := desktop.Settings.Explain()
-	for i, here := range shell.Settings.Explain() {
-		if here.Value != bare[i].Value {
-			differs = append(differs, here.Key+" ("+here.Source+")")
+	for n, settings := range shell.Settings {
+		bare := desktop.Settings[n].Explain()
+		for i, here := range settings.Explain() {
+			one := here.Key + " (" + here.Source + ")"
+			if here.Value != bare[i].Value && !slices.Contains(differs, one) {
+				differs = append(differs, one)
+			}
 		}
 	}
 	fine := true

@@ -34,6 +34,11 @@ func (r *Report) State(dir string, unwritable error, status drain.Status, now ti
 	r.progress(status, now)
 }
 
+// NoState reports that there is no state directory.
+func (r *Report) NoState(why error) {
+	r.problem("state", "move away what is in the way, or set TRACESMITH_STATE to another folder", "nothing can be recorded: %v", why)
+}
+
 // progress reports how deliveries have gone so far.
 func (r *Report) progress(status drain.Status, now time.Time) {
 	for _, d := range status.Destinations {
