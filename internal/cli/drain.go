@@ -134,6 +134,7 @@ func (a *app) groups(flags drainFlags, log *slog.Logger) ([]group, error) {
 // is the shaper's.
 func same(a, b config.Config) bool {
 	return a.Destination() == b.Destination() && a.KeyHash() == b.KeyHash() && a.Inputs == b.Inputs &&
+		a.HideInputs == b.HideInputs && a.HideOutputs == b.HideOutputs && a.HideMetadata == b.HideMetadata &&
 		a.Live == b.Live && a.Redact == b.Redact && a.Store == b.Store && a.Upload == b.Upload
 }
 

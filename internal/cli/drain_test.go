@@ -40,6 +40,15 @@ func TestAgentsThatGoElsewhereHaveADrainerOfTheirOwn(t *testing.T) {
 	if err != nil || len(configs) != 2 || len(places) != 2 || places[1].Endpoint != configs[1].Endpoint || places[0].ID == places[1].ID {
 		t.Errorf("%+v, %+v, %v", configs, places, err)
 	}
+	env["LANGSMITH_HIDE_INPUTS"] = "true"
+	if groups, err = a.groups(drainFlags{}, slog.New(slog.DiscardHandler)); err != nil {
+		t.Fatal(err)
+	}
+	for _, g := range groups {
+		if configs, err := a.exporters(g.settings); err != nil || len(configs) == 0 || !configs[0].HideInputs || configs[0].HideOutputs {
+			t.Errorf("%v: what is to be hidden is not: %+v, %v", g.agents, configs, err)
+		}
+	}
 	if _, err := a.groups(drainFlags{session: "nobody/0123"}, slog.New(slog.DiscardHandler)); err == nil {
 		t.Error("an unknown agent was served")
 	}

@@ -24,6 +24,7 @@ func (a *app) exporters(settings config.Config) ([]exporter.Config, error) {
 	base := exporter.Config{
 		Endpoint: settings.Endpoint, APIKey: settings.APIKey,
 		WorkspaceID: settings.WorkspaceID, Project: settings.Project,
+		HideInputs: settings.HideInputs, HideOutputs: settings.HideOutputs, HideMetadata: settings.HideMetadata,
 	}
 	if settings.Login {
 		signedIn, err := profile.Config(a.env)

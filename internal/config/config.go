@@ -55,7 +55,9 @@ type Config struct {
 	Redact      bool
 	Tags        []string
 	Metadata    map[string]string
-	Replicas    []Replica // destinations instead of Endpoint, if there are any
+	// What LangSmith gets {} for. The local store keeps it.
+	HideInputs, HideOutputs, HideMetadata bool
+	Replicas                              []Replica // destinations instead of Endpoint, if there are any
 
 	// Login says that there is no key, but somebody is signed in with LangSmith's
 	// command line: package exporter/profile has the token.

@@ -91,6 +91,25 @@ func TestTheFilesOfLangSmithsPluginsAreRead(t *testing.T) {
 	}
 }
 
+func TestTheVariablesOfLangSmithsOwnToolsHold(t *testing.T) {
+	w := newWorld(t)
+	for name, value := range map[string]string{
+		"LANGCHAIN_API_KEY": "key", "LANGCHAIN_ENDPOINT": "https://lc.example", "LANGSMITH_TENANT_ID": "w",
+		"LANGCHAIN_SESSION": "old-name", "LANGSMITH_HIDE_INPUTS": "true", "LANGCHAIN_HIDE_OUTPUTS": "true", "LANGSMITH_HIDE_METADATA": "false",
+	} {
+		w.env[name] = value
+	}
+	cfg := w.as(t, "")
+	if cfg.APIKey != "key" || cfg.Endpoint != "https://lc.example" || cfg.WorkspaceID != "w" || cfg.Project != "old-name" ||
+		!cfg.HideInputs || !cfg.HideOutputs || cfg.HideMetadata {
+		t.Errorf("%+v", cfg)
+	}
+	w.env["LANGSMITH_SESSION"] = "new-name"
+	if got := w.as(t, "").Project; got != "new-name" {
+		t.Errorf("project %s", got)
+	}
+}
+
 func TestAProjectsPluginFileMayOnlyLower(t *testing.T) {
 	w := newWorld(t)
 	for _, path := range []string{filepath.Join(w.work, "langsmith-plugins.json"), filepath.Join(w.work, ".claude", "langsmith.json")} {
