@@ -2,6 +2,7 @@ package exporter
 
 import (
 	"context"
+	"encoding/base64"
 	"errors"
 	"net/http"
 	"testing"
@@ -92,6 +93,35 @@ func TestHeadersMayAddAndNotReplace(t *testing.T) {
 	export(t, newTestClient(t, cfg), posts(0, 1)...)
 	got := s.calls[0].header
 	if got.Get("X-Team") != "a" || got.Get("X-Api-Key") != "lsv2_pt_test" || got.Get("Authorization") != "" || got.Get("User-Agent") == "theirs" {
+		t.Errorf("%v", got)
+	}
+}
+
+func TestATokenNamesItsUserBesideItself(t *testing.T) {
+	check := func(claims, want string) {
+		t.Helper()
+		s := newLangsmith(t)
+		token := "e30." + base64.RawURLEncoding.EncodeToString([]byte(claims)) + ".c2ln"
+		export(t, newTestClient(t, withToken(s, func(context.Context, string) (string, error) { return token, nil })), posts(0, 1)...)
+		if got := s.calls[0].header; got.Get("X-User-Id") != want || got.Get("Authorization") != "Bearer "+token {
+			t.Errorf("%s: %v", claims, got)
+		}
+	}
+	check(`{"sub":"4f6a"}`, "4f6a")
+	check(`{"sub":"a\nb"}`, "")
+	check(`{"sub":7}`, "")
+	check(`{}`, "")
+	check(`no JSON`, "")
+}
+
+func TestCredentialsTakeTheKeysPlace(t *testing.T) {
+	s := newLangsmith(t)
+	cfg := config(s, nil)
+	cfg.Credentials = http.Header{"x-service-key": {"service"}, "Cookie": {"a=b"}}
+	cfg.Header = http.Header{"X-Service-Key": {"theirs"}}
+	export(t, newTestClient(t, cfg), posts(0, 1)...)
+	got := s.calls[0].header
+	if got.Get("X-Service-Key") != "service" || got.Get("Cookie") != "a=b" || got.Get("X-Api-Key") != "" {
 		t.Errorf("%v", got)
 	}
 }

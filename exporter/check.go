@@ -33,5 +33,8 @@ func check(op runtypes.Op) error {
 	case r.DottedOrder == "":
 		return fault("dotted_order", errMissing)
 	}
+	if err := checkOrder(r); err != nil {
+		return fault("dotted_order", err)
+	}
 	return nil
 }

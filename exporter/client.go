@@ -36,7 +36,7 @@ func NewClient(cfg Config) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Client{cfg: cfg, http: newTransport(&cfg), redact: newRedactor(cfg.Redact), now: time.Now, coder: newCoder(min(cfg.InFlight, runtime.GOMAXPROCS(0)))}
+	c := &Client{cfg: cfg, http: newTransport(&cfg), redact: newRedactor(cfg.Redact), now: time.Now, coder: newCoder(min(cfg.InFlight, runtime.GOMAXPROCS(0)), cfg.Level)}
 	c.server.plain = cfg.NoCompression
 	c.life, c.end = context.WithCancel(context.Background())
 	return c, nil

@@ -2,11 +2,8 @@ package exporter
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"log/slog"
 	"net/http"
-	"net/url"
 	"strings"
 	"time"
 
@@ -33,15 +30,25 @@ type Config struct {
 	WorkspaceID string // sent as X-Tenant-Id, which organisation-wide keys need
 	Project     string // project of runs that name none. Empty: DefaultProject
 
+	// Address files runs that name no project under an agent and one of its
+	// environments, in place of Project: see AgentAddress. The server has to be of
+	// version 0.18 or later.
+	Address string
+
 	// Token gives the OAuth access token that is sent where there is no APIKey, and
 	// is asked before every request: it caches. refused is the token that the server
 	// has just answered 401 to, empty otherwise. See package exporter/profile.
 	Token func(ctx context.Context, refused string) (string, error)
 
+	// Credentials are headers that authenticate in place of APIKey and Token:
+	// X-Service-Key, Authorization or Cookie.
+	Credentials http.Header
+
 	// Replicas are the destinations, if there are several or runs change on their
 	// way. A Batcher serves each by a queue and senders of its own.
 	Replicas []Replica
 	replica  *Replica // the one this Config was split off for
+	unusable error    // set where to go on would take runs to where they do not belong
 
 	Header http.Header // more headers; they replace none of the exporter's own
 
@@ -61,7 +68,11 @@ type Config struct {
 	HideOutputs  bool
 	HideMetadata bool // the identity as well
 
+	// Metadata is added to that of every run, whose own values win.
+	Metadata map[string]any
+
 	NoCompression bool // send bodies as they are
+	Level         int  // zstd's, 1 to 22. 0: 1, the fastest
 
 	// Spool keeps what a Batcher has accepted until it is delivered or dropped, so
 	// that it outlives the process: see package exporter/spool. Submit then redacts,
@@ -93,20 +104,14 @@ func (c Config) withDefaults() (Config, error) {
 	if c.Endpoint == "" {
 		c.Endpoint = DefaultEndpoint
 	}
-	if err := checkEndpoint(c.Endpoint); err != nil {
-		return c, fmt.Errorf("exporter: endpoint: %w", err)
+	if err := c.check(); err != nil {
+		return c, err
 	}
-	if c.MaxBatch < 0 || c.MaxBytes < 0 || c.QueueBytes < 0 || c.InFlight < 0 || c.Interval < 0 || c.MaxElapsed < 0 {
-		return c, errors.New("exporter: a limit in Config is negative")
-	}
-	if len(c.Replicas) > 0 {
-		return c, errors.New("exporter: a Client has one destination: see Config.Split")
-	}
-	if c.Sampling != nil && !(*c.Sampling >= 0 && *c.Sampling <= 1) {
-		return c, errors.New("exporter: Sampling is not between 0 and 1")
-	}
-	if c.Project == "" {
+	if c.Project == "" && c.Address == "" {
 		c.Project = DefaultProject
+	}
+	if c.Sampling != nil {
+		c.Metadata = joined(c.Metadata, map[string]any{"ls_tracing_sample_rate": *c.Sampling})
 	}
 	if c.QueueBytes == 0 {
 		c.QueueBytes = DefaultQueueBytes
@@ -124,24 +129,6 @@ func (c Config) withDefaults() (Config, error) {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
 	return c, nil
-}
-
-// checkEndpoint does not repeat the URL in its error: it may hold a password.
-func checkEndpoint(endpoint string) error {
-	u, err := url.Parse(endpoint)
-	switch {
-	case err != nil:
-		return errors.New("not a URL")
-	case u.Scheme != "http" && u.Scheme != "https":
-		return fmt.Errorf("scheme %q is neither http nor https", u.Scheme)
-	case u.Host == "":
-		return errors.New("no host")
-	case u.User != nil:
-		return errors.New("holds credentials; use APIKey")
-	case u.RawQuery != "" || u.Fragment != "":
-		return errors.New("holds a query or a fragment")
-	}
-	return nil
 }
 
 // unquote trims blanks and one pair of quotes, which settings copied from shell

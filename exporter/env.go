@@ -1,12 +1,9 @@
 package exporter
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -69,14 +66,21 @@ func Enabled(env func(string) string) bool {
 // environment (env is os.Getenv or the like):
 //
 //	X_ENDPOINT, X_API_KEY, X_WORKSPACE_ID, X_PROJECT or X_SESSION
+//	LANGSMITH_AGENT_ID, LANGSMITH_AGENT_ENVIRONMENT    in place of a project
 //	LANGSMITH_RUNS_ENDPOINTS    replicas, as a JSON array or object
 //	X_TRACING_SAMPLING_RATE, X_HIDE_INPUTS, X_HIDE_OUTPUTS, X_HIDE_METADATA
-//	X_DISABLE_RUN_COMPRESSION, X_BATCH_INGEST_SIZE_LIMIT, X_MAX_INGEST_MEMORY_BYTES
+//	X_DISABLE_RUN_COMPRESSION, X_RUN_COMPRESSION_LEVEL
+//	X_BATCH_INGEST_SIZE_LIMIT, X_MAX_INGEST_MEMORY_BYTES
+//	X_REVISION_ID               metadata.revision_id of every run
 //	LANGCHAIN_CUSTOM_HEADERS    lines of "Name: value"
 //
 // X is LANGSMITH, then LANGCHAIN. The error names what cannot be read, never its
-// value; the Config is usable all the same. Package exporter/profile adds what
-// "langsmith login" has stored.
+// value; the Config is usable all the same, unless it is the replicas that cannot
+// be read: then New and NewClient refuse it, since runs would go where they were
+// not meant to. Package exporter/profile adds what "langsmith login" has stored.
+//
+// Other variables of theirs are not read: they tune what is different here (queue
+// lengths, threads), or name what package exporter/spool does in its own way.
 func ConfigFromEnv(env func(string) string) (Config, error) {
 	e := environment{get: env}
 	cfg := Config{
@@ -84,19 +88,49 @@ func ConfigFromEnv(env func(string) string) (Config, error) {
 		Project:    e.project(),
 		Sampling:   e.rate("TRACING_SAMPLING_RATE"),
 		HideInputs: e.truth("HIDE_INPUTS"), HideOutputs: e.truth("HIDE_OUTPUTS"), HideMetadata: e.truth("HIDE_METADATA"),
-		NoCompression: e.truth("DISABLE_RUN_COMPRESSION"),
-		MaxBatch:      int(e.number("BATCH_INGEST_SIZE_LIMIT")),
-		QueueBytes:    e.number("MAX_INGEST_MEMORY_BYTES"),
-		Header:        customHeader(env("LANGCHAIN_CUSTOM_HEADERS")),
+		NoCompression: e.truth("DISABLE_RUN_COMPRESSION"), Level: e.level("RUN_COMPRESSION_LEVEL"),
+		MaxBatch:   int(e.number("BATCH_INGEST_SIZE_LIMIT")),
+		QueueBytes: e.number("MAX_INGEST_MEMORY_BYTES"),
+		Header:     customHeader(env("LANGCHAIN_CUSTOM_HEADERS")),
 	}
 	if cfg.WorkspaceID == "" {
 		cfg.WorkspaceID = unquote(env("LANGSMITH_TENANT_ID"))
 	}
-	var err error
-	if cfg.Replicas, err = parseReplicas(env("LANGSMITH_RUNS_ENDPOINTS"), cfg.Endpoint != ""); err != nil {
-		e.faults = append(e.faults, err)
+	if revision := e.text("REVISION_ID"); revision != "" {
+		cfg.Metadata = map[string]any{"revision_id": revision}
+	}
+	e.address(&cfg)
+	if cfg.Replicas, cfg.unusable = parseReplicas(env("LANGSMITH_RUNS_ENDPOINTS"), cfg.Endpoint != ""); cfg.unusable != nil {
+		e.faults = append(e.faults, cfg.unusable)
 	}
 	return cfg, errors.Join(e.faults...)
+}
+
+func (e *environment) level(name string) int {
+	level := e.number(name)
+	if level > 22 {
+		e.faults = append(e.faults, fmt.Errorf("exporter: %s is not between 1 and 22", name))
+		return 0
+	}
+	return int(level)
+}
+
+// address reads an agent's address. Half of one, or one beside a project, is a
+// mistake: the project stands then.
+func (e *environment) address(cfg *Config) {
+	agent, where := unquote(e.get("LANGSMITH_AGENT_ID")), unquote(e.get("LANGSMITH_AGENT_ENVIRONMENT"))
+	if agent == "" && where == "" {
+		return
+	}
+	address, err := AgentAddress(agent, where)
+	switch {
+	case err != nil:
+		e.faults = append(e.faults, fmt.Errorf("%w: LANGSMITH_AGENT_ID, LANGSMITH_AGENT_ENVIRONMENT", err))
+	case cfg.Project != "":
+		e.faults = append(e.faults, errors.New("exporter: LANGSMITH_AGENT_ID and a project exclude each other"))
+	default:
+		cfg.Address = address
+	}
 }
 
 func (e *environment) project() string {
@@ -114,7 +148,7 @@ func customHeader(lines string) http.Header {
 	var h http.Header
 	for line := range strings.Lines(lines) {
 		name, value, ok := strings.Cut(strings.TrimSpace(line), ":")
-		if name = strings.TrimSpace(name); !ok || name == "" {
+		if name = strings.TrimSpace(name); !ok || !validName(name) || !validValue(value) {
 			continue
 		}
 		if h == nil {
@@ -123,50 +157,4 @@ func customHeader(lines string) http.Header {
 		h.Add(name, strings.TrimSpace(value))
 	}
 	return h
-}
-
-// parseReplicas reads an array of objects, or an object of endpoints and keys. The
-// latter leaves no room for an endpoint set beside it.
-func parseReplicas(text string, endpoint bool) ([]Replica, error) {
-	text = strings.TrimSpace(text)
-	fault := errors.New("exporter: LANGSMITH_RUNS_ENDPOINTS is neither an array of objects with api_url nor an object of keys")
-	switch {
-	case text == "":
-		return nil, nil
-	case text[0] == '{':
-		var keys map[string]string
-		if json.Unmarshal([]byte(text), &keys) != nil { // its error may quote a key
-			return nil, fault
-		}
-		if endpoint {
-			return nil, errors.New("exporter: LANGSMITH_RUNS_ENDPOINTS as an object and LANGSMITH_ENDPOINT exclude each other")
-		}
-		var list []Replica
-		for _, url := range slices.Sorted(maps.Keys(keys)) {
-			list = append(list, Replica{Endpoint: url, APIKey: keys[url]})
-		}
-		return list, nil
-	}
-	var entries []struct {
-		URL     string         `json:"api_url"`
-		Key     string         `json:"api_key"`
-		Tenant  string         `json:"tenant_id"`
-		Project string         `json:"project_name"`
-		Primary *bool          `json:"primary"`
-		Updates map[string]any `json:"updates"`
-	}
-	if json.Unmarshal([]byte(text), &entries) != nil { // ditto
-		return nil, fault
-	}
-	list := make([]Replica, 0, len(entries))
-	for _, each := range entries {
-		if each.URL == "" {
-			return nil, fault
-		}
-		list = append(list, Replica{
-			Endpoint: each.URL, APIKey: each.Key, WorkspaceID: each.Tenant,
-			Project: each.Project, Primary: each.Primary, Updates: each.Updates,
-		})
-	}
-	return list, nil
 }

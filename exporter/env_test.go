@@ -1,6 +1,7 @@
 package exporter
 
 import (
+	"net/http"
 	"strings"
 	"testing"
 
@@ -44,6 +45,15 @@ func TestTheEnvironmentIsReadAsLangSmithsClientsReadIt(t *testing.T) {
 	}, "LANGSMITH_TRACING_SAMPLING_RATE", "0.25", "LANGSMITH_HIDE_INPUTS", "true", "LANGCHAIN_HIDE_OUTPUTS", "True",
 		"LANGSMITH_HIDE_METADATA", "true", "LANGSMITH_DISABLE_RUN_COMPRESSION", "true", "LANGSMITH_BATCH_INGEST_SIZE_LIMIT", "7",
 		"LANGSMITH_MAX_INGEST_MEMORY_BYTES", "1048576", "LANGCHAIN_CUSTOM_HEADERS", "x-team: a: b\n\nnonsense\nX-Other:c\n")
+	check("an agent", Config{Address: "lrn:agents/support/environments/production"},
+		"LANGSMITH_AGENT_ID", "support", "LANGSMITH_AGENT_ENVIRONMENT", "PRODUCTION")
+	check("a revision and a level", Config{Metadata: map[string]any{"revision_id": "v7"}, Level: 3},
+		"LANGCHAIN_REVISION_ID", "v7", "LANGSMITH_RUN_COMPRESSION_LEVEL", "3")
+	check("replicas with credentials", Config{Replicas: []Replica{
+		{Endpoint: "https://a", APIKey: "k", WorkspaceID: "w", Reroot: true},
+		{Endpoint: "https://b", Credentials: http.Header{"X-Service-Key": {"s"}, "Authorization": {"Bearer b"}, "Cookie": {"c=1"}}},
+	}}, "LANGSMITH_RUNS_ENDPOINTS", `[{"api_url":"https://a","auth":{"api_key":"k","tenant_id":"w"},"reroot":true},`+
+		`{"api_url":"https://b","auth":{"service_key":"s","authorization":"Bearer b","cookie":"c=1"}}]`)
 	check("replicas in an array", Config{Endpoint: "https://e", Replicas: []Replica{
 		{Endpoint: "https://a", APIKey: "k", Project: "p", Primary: &primary}, {Endpoint: "https://b"},
 	}}, "LANGSMITH_ENDPOINT", "https://e",
@@ -65,10 +75,40 @@ func TestWhatTheEnvironmentGetsWrongIsNamedAndNotQuoted(t *testing.T) {
 	check("LANGSMITH_TRACING_SAMPLING_RATE", "secret")
 	check("LANGSMITH_BATCH_INGEST_SIZE_LIMIT", "-1")
 	check("LANGSMITH_MAX_INGEST_MEMORY_BYTES", "secret")
+	check("LANGSMITH_RUN_COMPRESSION_LEVEL", "40")
 	check("LANGSMITH_RUNS_ENDPOINTS", "secret")
 	check("LANGSMITH_RUNS_ENDPOINTS", `{"a":{"api_key":"secret"}}`)
 	check("LANGSMITH_RUNS_ENDPOINTS", `[{"api_key":"secret"}]`)
 	check("LANGSMITH_RUNS_ENDPOINTS", `{"https://a":"secret"}`, "LANGSMITH_ENDPOINT", "https://e")
+}
+
+// To go on without them would take runs to LangSmith itself.
+func TestReplicasThatCannotBeReadLeaveNoConfigToUse(t *testing.T) {
+	cfg, err := ConfigFromEnv(env("LANGSMITH_API_KEY", "key", "LANGSMITH_RUNS_ENDPOINTS", "[{}]"))
+	if err == nil {
+		t.Error("no error")
+	}
+	if _, err := New(cfg); err == nil {
+		t.Error("a Batcher for it")
+	}
+	if _, err := NewClient(cfg); err == nil {
+		t.Error("a Client for it")
+	}
+	if _, err := ConfigFromEnv(env("LANGSMITH_TRACING_SAMPLING_RATE", "x")); err == nil {
+		t.Error("no error")
+	}
+}
+
+func TestAnAgentBesideAProjectOrByHalvesIsAMistakeAndNoAddress(t *testing.T) {
+	for _, pairs := range [][]string{
+		{"LANGSMITH_AGENT_ID", "a"}, {"LANGSMITH_AGENT_ENVIRONMENT", "local"},
+		{"LANGSMITH_AGENT_ID", "a", "LANGSMITH_AGENT_ENVIRONMENT", "local", "LANGSMITH_PROJECT", "p"},
+	} {
+		cfg, err := ConfigFromEnv(env(pairs...))
+		if err == nil || !strings.Contains(err.Error(), "LANGSMITH_AGENT_ID") || cfg.Address != "" {
+			t.Errorf("%v: %q, %v", pairs, cfg.Address, err)
+		}
+	}
 }
 
 func TestTracingIsOnOnlyWhenTrue(t *testing.T) {

@@ -108,6 +108,11 @@ func (it *item) prepare(redact redactor, cfg *Config) *DropError {
 		return nil
 	}
 	run := it.run()
+	if run != nil && len(cfg.Metadata) > 0 {
+		more := *run
+		more.Metadata = joined(run.Metadata, cfg.Metadata)
+		run = &more
+	}
 	if run != nil {
 		err := guard(func() (err error) { run, err = redact(run); return err })
 		if err != nil {
@@ -130,11 +135,12 @@ func serialise(op runtypes.Op, cfg *Config) (record, error) {
 	if err != nil {
 		return record{}, err
 	}
-	if w.SessionName == "" {
-		w.SessionName = cfg.Project
+	cfg.file(&w)
+	if err := mendOrder(&w); err != nil {
+		return record{}, &runtypes.FieldError{Run: op.Run.ID, Field: "dotted_order", Err: err}
 	}
 	if cfg.replica != nil {
-		if err := cfg.replica.rewrite(&w); err != nil {
+		if err := cfg.replica.rewrite(&w, op.Run.Remote); err != nil {
 			return record{}, err
 		}
 	}

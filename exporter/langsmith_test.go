@@ -280,10 +280,13 @@ func (c *call) add(name []string, body []byte) error {
 }
 
 func (c *call) addRun(key string, run map[string]json.RawMessage) error {
-	for _, field := range []string{"id", "trace_id", "dotted_order", "session_name"} {
+	for _, field := range []string{"id", "trace_id", "dotted_order"} {
 		if len(run[field]) < 3 {
 			return fmt.Errorf("%s without %s", key, field)
 		}
+	}
+	if (len(run["session_name"]) < 3) == (len(run["address"]) < 3) {
+		return fmt.Errorf("%s has a project and an address, or neither", key)
 	}
 	for field, value := range run {
 		if string(value) == "null" {

@@ -1,9 +1,10 @@
 package exporter
 
 import (
-	"encoding/json"
+	"cmp"
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 	"time"
 
@@ -16,16 +17,23 @@ import (
 // Replica is one of several destinations of the same runs, as LangSmith's own
 // clients know them from LANGSMITH_RUNS_ENDPOINTS.
 type Replica struct {
-	Endpoint, APIKey, WorkspaceID string // empty: Config's
-	Project                       string // empty: the run's own
+	Endpoint, APIKey, WorkspaceID string      // empty: Config's
+	Credentials                   http.Header // as in Config, in place of APIKey
+	Project                       string      // empty: the run's own
+	Address                       string      // as in Config, in place of Project
 
 	// Primary says that runs keep their ids here. Nil: they do where Project is
 	// their own. Elsewhere ids are derived from theirs and Project, as LangSmith's
 	// clients do it, so that one workspace can hold a run in two projects.
 	Primary *bool
 
+	// Reroot makes turns that runtypes.Join attached to another program's run the
+	// roots of traces of their own here, where that run is not. "reroot" in Updates
+	// says the same.
+	Reroot bool
+
 	// Updates are members of the run, by their names on the wire, that replace the
-	// run's; those of "metadata" are added to its metadata.
+	// run's, null leaving it out; those of "metadata" are added to its metadata.
 	Updates map[string]any
 
 	Spool Spool // as in Config, for this replica alone
@@ -34,6 +42,9 @@ type Replica struct {
 // Split returns a Config for each of the replicas, or c itself where there are
 // none. Whatever sends through several Clients of its own starts here.
 func (c Config) Split() ([]Config, error) {
+	if c.unusable != nil {
+		return nil, c.unusable
+	}
 	if len(c.Replicas) == 0 {
 		return []Config{c}, nil
 	}
@@ -44,11 +55,14 @@ func (c Config) Split() ([]Config, error) {
 	for i, r := range c.Replicas {
 		each := c
 		each.Replicas, each.replica, each.Spool = nil, &r, r.Spool
-		if r.Endpoint != "" && r.Endpoint != c.Endpoint {
-			each.Endpoint, each.APIKey, each.WorkspaceID, each.Token = r.Endpoint, "", "", nil // never another's key
+		if err := r.checkUpdates(); err != nil {
+			return nil, err
 		}
-		if r.APIKey != "" {
-			each.APIKey = r.APIKey
+		if r.Endpoint != "" && base(r.Endpoint) != base(c.Endpoint) {
+			each.Endpoint, each.APIKey, each.WorkspaceID, each.Token, each.Credentials = r.Endpoint, "", "", nil, nil // never another's key
+		}
+		if r.APIKey != "" || len(r.Credentials) > 0 {
+			each.APIKey, each.Credentials, each.Token = r.APIKey, r.Credentials, nil
 		}
 		if r.WorkspaceID != "" {
 			each.WorkspaceID = r.WorkspaceID
@@ -64,24 +78,45 @@ func (c Config) Split() ([]Config, error) {
 	return list, nil
 }
 
-// rewrite makes the run what it is at the replica.
-func (r *Replica) rewrite(w *runtypes.Wire) error {
-	own := w.SessionName
-	if r.Project != "" {
-		w.SessionName = r.Project
+// base is an endpoint as it is compared with others.
+func base(endpoint string) string {
+	return cmp.Or(strings.TrimRight(unquote(endpoint), "/"), DefaultEndpoint)
+}
+
+// rewrite makes the run what it is at the replica. remote is the run that its turn
+// is attached to, if there is one.
+func (r *Replica) rewrite(w *runtypes.Wire, remote uuid.UUID) error {
+	project, address := w.SessionName, w.Address
+	switch {
+	case r.Project != "":
+		w.SessionName, w.Address = r.Project, ""
+	case r.Address != "":
+		w.SessionName, w.Address = "", r.Address
 	}
-	keep := w.SessionName == own
+	if (r.Reroot || r.Updates["reroot"] == true) && remote != uuid.Nil {
+		reroot(w, remote.String())
+	}
+	keep := w.SessionName == project && w.Address == address
 	if r.Primary != nil {
 		keep = *r.Primary
 	}
 	if keep {
 		return nil
 	}
-	return remap(w, w.SessionName)
+	return remap(w, cmp.Or(w.SessionName, w.Address))
 }
 
-// segmentTime is the length of the time in a segment of a dotted order.
-const segmentTime = len("20261130T040506007008Z")
+// reroot cuts off the dotted order what is above and including the remote run.
+func reroot(w *runtypes.Wire, remote string) {
+	_, own, found := strings.Cut(w.DottedOrder, remote+".")
+	if !found {
+		return
+	}
+	w.DottedOrder, w.TraceID = own, own[segmentTime:segmentTime+idLength]
+	if w.ParentRunID == remote {
+		w.ParentRunID = ""
+	}
+}
 
 // remap derives the ids of a run for a project. All of them are in the dotted
 // order, which has to agree with them.
@@ -125,71 +160,4 @@ func remapID(id uuid.UUID, at, project string) uuid.UUID {
 	out[8] = 0x80 | h[2]&0x3f
 	copy(out[9:], h[3:10])
 	return out
-}
-
-// apply puts the replica's updates over a serialised run.
-func (r *Replica) apply(rec *record) error {
-	for name, value := range r.Updates {
-		raw, err := runtypes.Marshal(value)
-		if err != nil {
-			return err
-		}
-		switch name {
-		case "id", "trace_id", "parent_run_id", "dotted_order":
-			continue // they would not agree any more
-		case "inputs", "outputs", "events", "extra", "error":
-			rec.set(name, raw)
-		case "metadata":
-			err = rec.addMetadata(raw)
-		default:
-			rec.main, err = withMember(rec.main, name, raw)
-		}
-		if err != nil {
-			return fmt.Errorf("exporter: updates: %s: %w", name, err)
-		}
-	}
-	return nil
-}
-
-// addMetadata adds to extra.metadata.
-func (r *record) addMetadata(raw json.RawMessage) error {
-	var more map[string]json.RawMessage
-	if err := json.Unmarshal(raw, &more); err != nil {
-		return err
-	}
-	extra := []byte("{}")
-	for _, f := range r.fields {
-		if f.name == "extra" {
-			extra = f.raw
-		}
-	}
-	var parts struct {
-		Metadata json.RawMessage `json:"metadata"`
-	}
-	if err := json.Unmarshal(extra, &parts); err != nil {
-		return err
-	}
-	meta := []byte(parts.Metadata)
-	if len(meta) == 0 {
-		meta = []byte("{}")
-	}
-	for key, value := range more {
-		var err error
-		if meta, err = withMember(meta, key, value); err != nil {
-			return err
-		}
-	}
-	extra, err := withMember(extra, "metadata", meta)
-	r.set("extra", extra)
-	return err
-}
-
-// withMember returns a JSON object with a member set.
-func withMember(object []byte, name string, raw json.RawMessage) ([]byte, error) {
-	var members map[string]json.RawMessage
-	if err := json.Unmarshal(object, &members); err != nil {
-		return nil, err
-	}
-	members[name] = raw
-	return runtypes.Marshal(members)
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/tracesmith/tracesmith/internal/idgen"
 	"github.com/tracesmith/tracesmith/runtypes"
 )
 
@@ -150,6 +151,10 @@ func TestReplicasThatCannotBeAreRefused(t *testing.T) {
 	for _, cfg := range []Config{
 		{Replicas: []Replica{{Primary: &yes}, {Primary: &yes}}},
 		{Replicas: []Replica{{Endpoint: "ftp://x"}}},
+		{Replicas: []Replica{{Updates: map[string]any{"inputs": []int{1}}}}},
+		{Replicas: []Replica{{Updates: map[string]any{"tags": "a"}}}},
+		{Replicas: []Replica{{Updates: map[string]any{"name": 7}}}},
+		{Replicas: []Replica{{Updates: map[string]any{"later": func() {}}}}},
 	} {
 		if b, err := New(cfg); err == nil {
 			t.Errorf("%+v makes %v", cfg, b)
@@ -157,5 +162,77 @@ func TestReplicasThatCannotBeAreRefused(t *testing.T) {
 	}
 	if c, err := NewClient(Config{Replicas: []Replica{{}}}); err == nil {
 		t.Error(c)
+	}
+}
+
+func TestARerootedTurnIsATraceOfItsOwn(t *testing.T) {
+	above := pending(9)
+	p := runtypes.Parent{DottedOrder: above.DottedOrder, ID: above.ID, TraceID: above.TraceID, Start: someTime}
+	joined := runtypes.Join(p, idgen.New(), someTime, someone)
+	inner := runtypes.Tool(joined, idgen.New(), someTime, "bash")
+	check := func(r Replica, op runtypes.Op, trace, parent string, segments int) {
+		t.Helper()
+		cfg, _ := Config{Project: "mine"}.withDefaults()
+		cfg.replica = &r
+		rec, err := serialise(op, &cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w, err := rec.head()
+		if err != nil {
+			t.Fatal(err)
+		}
+		list := strings.Split(w.DottedOrder, ".")
+		if w.TraceID != trace || w.ParentRunID != parent || len(list) != segments || list[0][segmentTime:] != trace || strings.Contains(string(rec.main), "reroot") {
+			t.Errorf("%s", rec.main)
+		}
+	}
+	own := joined.ID.String()
+	check(Replica{Reroot: true}, post(joined), own, "", 1)
+	check(Replica{Reroot: true}, patch(inner), own, own, 2)
+	check(Replica{Updates: map[string]any{"reroot": true}}, post(inner), own, own, 2)
+	check(Replica{Updates: map[string]any{"reroot": false}}, post(inner), above.ID.String(), own, 3)
+	there := remapID(joined.ID, joined.DottedOrder[len(above.DottedOrder)+1:], "other").String()
+	check(Replica{Reroot: true, Project: "other"}, post(inner), there, there, 2)
+	check(Replica{Reroot: true}, post(above), above.ID.String(), "", 1)
+}
+
+func TestANullUpdateLeavesAMemberOut(t *testing.T) {
+	cfg, _ := Config{}.withDefaults()
+	cfg.replica = &Replica{Updates: map[string]any{"outputs": nil, "tags": nil, "metadata": map[string]any{"thread_id": nil}}}
+	run := ended(1)
+	run.Tags = []string{"a"}
+	r, err := serialise(post(run), &cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, gone := range []string{"null", `"outputs"`, `"tags"`, "thread_id"} {
+		if all := string(r.appendJSON(nil)); strings.Contains(all, gone) {
+			t.Errorf("%s stands in %s", gone, all)
+		}
+	}
+}
+
+func TestAReplicaNeverGetsWhatAuthenticatesElsewhere(t *testing.T) {
+	cfg := Config{
+		APIKey: "key", WorkspaceID: "w", Credentials: http.Header{"Cookie": {"c"}},
+		Replicas: []Replica{
+			{Endpoint: "https://other.test"},
+			{Endpoint: DefaultEndpoint + "/"}, // the same, spelled otherwise
+			{Credentials: http.Header{"X-Service-Key": {"s"}}},
+		},
+	}
+	list, err := cfg.Split()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c := list[0]; c.APIKey != "" || c.WorkspaceID != "" || len(c.Credentials) > 0 {
+		t.Errorf("%+v", c)
+	}
+	if c := list[1]; c.APIKey != "key" || c.WorkspaceID != "w" || c.Credentials.Get("Cookie") != "c" {
+		t.Errorf("%+v", c)
+	}
+	if c := list[2]; c.APIKey != "" || c.Credentials.Get("X-Service-Key") != "s" || c.Credentials.Get("Cookie") != "" {
+		t.Errorf("%+v", c)
 	}
 }

@@ -3,6 +3,7 @@ package exporter
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -72,9 +73,14 @@ func newTransport(cfg *Config) *transport {
 			t.resty.Header[http.CanonicalHeaderKey(name)] = values
 		}
 	}
-	if cfg.APIKey != "" {
+	switch {
+	case len(cfg.Credentials) > 0:
+		for name, values := range cfg.Credentials {
+			t.resty.Header[http.CanonicalHeaderKey(name)] = values
+		}
+	case cfg.APIKey != "":
 		t.resty.SetHeader("x-api-key", cfg.APIKey)
-	} else {
+	default:
 		t.token = cfg.Token
 	}
 	if cfg.WorkspaceID != "" {
@@ -97,7 +103,7 @@ func sameServer(next *http.Request, via []*http.Request) error {
 // reserved headers are not the caller's to set.
 func reserved(name string) bool {
 	switch http.CanonicalHeaderKey(name) {
-	case "X-Api-Key", "X-Tenant-Id", "Authorization", "Content-Type", "Content-Encoding", "Content-Length", "Host":
+	case "X-Api-Key", "X-Service-Key", "X-Tenant-Id", "X-User-Id", "Authorization", "Content-Type", "Content-Encoding", "Content-Length", "Host":
 		return true
 	}
 	return false
@@ -136,6 +142,9 @@ func (t *transport) send(ctx context.Context, method string, req *request, token
 	}
 	if token != "" {
 		r.SetHeader("Authorization", "Bearer "+token)
+		if user := subject(token); user != "" {
+			r.SetHeader("X-User-Id", user)
+		}
 	}
 	resp, err := r.Execute(method, req.path)
 	if err != nil {
@@ -151,6 +160,23 @@ func (t *transport) send(ctx context.Context, method string, req *request, token
 		status: resp.StatusCode(), body: raw, page: foreign(resp.Header().Get("Content-Type"), raw),
 		retryAfter: resp.Header().Get("Retry-After"), date: resp.Header().Get("Date"),
 	}, nil
+}
+
+// subject is the user that an access token was made for, empty where it is no JWT
+// or does not say. LangSmith wants it beside the token.
+func subject(token string) string {
+	parts := strings.Split(token, ".")
+	if len(parts) != 3 {
+		return ""
+	}
+	raw, err := base64.RawURLEncoding.DecodeString(strings.TrimRight(parts[1], "="))
+	var claims struct {
+		Subject string `json:"sub"`
+	}
+	if err != nil || json.Unmarshal(raw, &claims) != nil || !validValue(claims.Subject) {
+		return ""
+	}
+	return claims.Subject
 }
 
 // foreign reports whether an answer is somebody else's than LangSmith's, which

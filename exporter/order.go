@@ -1,0 +1,114 @@
+package exporter
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"github.com/tracesmith/tracesmith/runtypes"
+)
+
+// segmentTime is the length of the time in a segment of a dotted order.
+const segmentTime = len("20261130T040506007008Z")
+
+const idLength = len("00000000-0000-0000-0000-000000000000")
+
+var (
+	errSegment = errors.New("a segment is no time with an id behind it")
+	errOwnID   = errors.New("it does not end in the run's id")
+	errTraceID = errors.New("it does not begin with the trace's id")
+	errParent  = errors.New("the id before the last is not the parent's")
+)
+
+// checkOrder finds a dotted order that does not agree with the ids of its run.
+// LangSmith refuses the whole request that holds one.
+func checkOrder(r *runtypes.Run) error {
+	var first, before, last uuid.UUID
+	n := 0
+	for rest, more := r.DottedOrder, true; more; n++ {
+		var segment string
+		segment, rest, more = strings.Cut(rest, ".")
+		_, text, ok := cutSegment(segment)
+		id, err := uuid.Parse(text)
+		if !ok || err != nil {
+			return errSegment
+		}
+		if n == 0 {
+			first = id
+		}
+		before, last = last, id
+	}
+	switch {
+	case last != r.ID:
+		return errOwnID
+	case first != r.TraceID:
+		return errTraceID
+	case r.ParentID != uuid.Nil && r.ParentID != before:
+		return errParent
+	}
+	return nil
+}
+
+// cutSegment splits a segment into its time, which has any number of sub-second
+// digits, and its id.
+func cutSegment(segment string) (at, id string, ok bool) {
+	cut := len(segment) - idLength
+	if cut < segmentTime-6 || cut > segmentTime+3 {
+		return "", "", false
+	}
+	at, id = segment[:cut], segment[cut:]
+	for i := range len(at) {
+		switch c := at[i]; {
+		case i == 8 && c == 'T', i == len(at)-1 && c == 'Z':
+		case i == 8, i == len(at)-1, c < '0', c > '9':
+			return "", "", false
+		}
+	}
+	return at, id, true
+}
+
+// mendOrder makes a dotted order what LangSmith takes: six sub-second digits, no
+// run earlier than its parent, and the start that it says. What it does to a
+// segment follows from those before it alone, so that all runs of a trace stay in
+// agreement. Its ids were checked.
+func mendOrder(w *runtypes.Wire) error {
+	segments := strings.Split(w.DottedOrder, ".")
+	latest, changed := "", false
+	for i, segment := range segments {
+		at, id, ok := cutSegment(segment)
+		if !ok {
+			return errSegment
+		}
+		at = max(sixDigits(at), latest)
+		latest = at
+		if mended := at + strings.ToLower(id); mended != segment {
+			segments[i], changed = mended, true
+		}
+	}
+	if changed {
+		w.DottedOrder = strings.Join(segments, ".")
+	}
+	if len(segments) > 1 {
+		w.ParentRunID = segments[len(segments)-2][segmentTime:]
+	}
+	w.StartTime = startOf(latest)
+	if w.EndTime != "" {
+		w.EndTime = max(w.EndTime, w.StartTime) // both of one layout: they sort as texts
+	}
+	return nil
+}
+
+// sixDigits cuts or pads the sub-second digits of a segment's time.
+func sixDigits(at string) string {
+	const whole = len("20261130T040506")
+	if len(at) == segmentTime {
+		return at
+	}
+	return at[:whole] + (at[whole:len(at)-1] + "000000")[:6] + "Z"
+}
+
+// startOf writes the time of a segment as runtypes.TimeLayout.
+func startOf(at string) string {
+	return at[:4] + "-" + at[4:6] + "-" + at[6:8] + "T" + at[9:11] + ":" + at[11:13] + ":" + at[13:15] + "." + at[15:]
+}
