@@ -53,7 +53,7 @@ func environ(all []string, stateDir string) []string {
 }
 
 func allowed(name string) bool {
-	for _, prefix := range []string{"TRACESMITH", "LANGSMITH_", "LANGCHAIN_", "XDG_"} {
+	for _, prefix := range []string{"TRACESMITH", "LANGSMITH_", "LANGCHAIN_", "CC_LANGSMITH_", "TRACE_TO_LANGSMITH", "XDG_"} {
 		if strings.HasPrefix(name, prefix) {
 			return true
 		}

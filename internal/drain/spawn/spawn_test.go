@@ -62,10 +62,11 @@ func TestADrainerOutlivesItsHookAndHoldsNoneOfItsStreams(t *testing.T) {
 func TestTheEnvironmentIsAllowListed(t *testing.T) {
 	got := environ([]string{
 		"HOME=/home/dev", "AWS_SECRET_ACCESS_KEY=x", "TRACESMITH_STATE=state", "https_proxy=http://proxy",
-		"LANGCHAIN_API_KEY=k", "GIT_DIR=/elsewhere", "OPENAI_API_KEY=x",
+		"LANGCHAIN_API_KEY=k", "CC_LANGSMITH_API_KEY=c", "LANGSMITH_PI_PROJECT=p", "TRACE_TO_LANGSMITH=true", "GIT_DIR=/elsewhere", "OPENAI_API_KEY=x",
 	}, filepath.FromSlash("/srv/state/tracesmith/v1"))
 	want := []string{
 		"HOME=/home/dev", "TRACESMITH_STATE=" + filepath.FromSlash("/srv/state"), "https_proxy=http://proxy", "LANGCHAIN_API_KEY=k",
+		"CC_LANGSMITH_API_KEY=c", "LANGSMITH_PI_PROJECT=p", "TRACE_TO_LANGSMITH=true",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
