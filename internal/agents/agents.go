@@ -6,6 +6,7 @@ import (
 	"github.com/tracesmith/tracesmith/integrations"
 	claudecode "github.com/tracesmith/tracesmith/integrations/claude-code"
 	openaicodex "github.com/tracesmith/tracesmith/integrations/openai-codex"
+	"github.com/tracesmith/tracesmith/integrations/pi"
 )
 
 // All returns every agent, in the order people see them.
@@ -13,6 +14,7 @@ func All() []*integrations.Agent {
 	return []*integrations.Agent{
 		claudecode.Agent(),
 		openaicodex.Agent(),
+		pi.Agent(),
 	}
 }
 
