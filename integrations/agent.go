@@ -107,6 +107,9 @@ type Setup struct {
 	// Shell is what the agent runs commands with on a system, named as runtime.GOOS;
 	// nil: Sh everywhere.
 	Shell func(system string) Shell
+	// Once returns the arguments with which the agent's program takes settings for one
+	// run beside those of its files; nil: it takes none.
+	Once func(settings []byte) []string
 	// Rivals are LangSmith's own tracers of the agent, which must not run beside ours.
 	Rivals []Rival
 	// Trusted reports whether the agent will run the hooks that are registered in a

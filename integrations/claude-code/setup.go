@@ -17,6 +17,7 @@ func setup() integrations.Setup {
 	return integrations.Setup{
 		Path: settingsPath, Add: addHooks, Remove: removeHooks,
 		Program: "claude", Tested: tested, Rivals: rivals(),
+		Once: func(settings []byte) []string { return []string{"--settings", string(settings)} },
 	}
 }
 

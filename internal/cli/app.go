@@ -42,6 +42,7 @@ func commands() []func(*app) *cobra.Command {
 		showCommand,
 		statusCommand,
 		tailCommand,
+		tryCommand,
 		uninstallCommand,
 		validateCommand,
 		versionCommand,
