@@ -3,22 +3,37 @@ package exporter
 import (
 	"context"
 	"errors"
+	"iter"
 	"net/http"
 	"slices"
+	"time"
 )
 
 // deliver brings items to the server in one request, or in as many as its
 // refusals make necessary. When it returns nil every item is settled: delivered
 // or dropped. Otherwise those that are not may be sent again.
 func (c *Client) deliver(ctx context.Context, items []*item) error {
-	err := c.send(ctx, items)
+	return c.deliverUntil(ctx, items, c.now().Add(c.cfg.MaxElapsed))
+}
+
+// deliverUntil is deliver with the time at which to give up an outage.
+func (c *Client) deliverUntil(ctx context.Context, items []*item, until time.Time) error {
+	again := func(part []*item) error { return c.deliverUntil(ctx, part, until) }
+	if c.tooSlow(items) {
+		return c.each(halves(items), again)
+	}
+	err := c.send(ctx, items, until)
 	if err == nil {
 		c.delivered(items)
 		return nil
 	}
+	var slow *slowError
 	var temporary *TemporaryError
 	var refused *StatusError
-	if errors.As(err, &temporary) || !errors.As(err, &refused) {
+	switch {
+	case errors.As(err, &slow):
+		return c.each(halves(items), again)
+	case errors.As(err, &temporary) || !errors.As(err, &refused):
 		return err
 	}
 	switch refused.Status {
@@ -33,10 +48,16 @@ func (c *Client) deliver(ctx context.Context, items []*item) error {
 }
 
 // send posts items, changing endpoint and coding to what the server takes.
-func (c *Client) send(ctx context.Context, items []*item) error {
+func (c *Client) send(ctx context.Context, items []*item, until time.Time) error {
 	for {
 		req := c.newRequest(items)
-		err := c.sendWithRetry(ctx, req)
+		req.divisible = len(items) > 1
+		err := c.sendWithRetry(ctx, req, until)
+		if err == nil && req.path == pathBatch {
+			for _, it := range items {
+				c.stats.detached(len(it.wire.files))
+			}
+		}
 		if !c.adapt(req, err) {
 			return err
 		}
@@ -75,7 +96,7 @@ func (c *Client) adapt(req *request, err error) bool {
 // single write is certain.
 func (c *Client) resolveConflict(ctx context.Context, items []*item) error {
 	if len(items) > 1 {
-		return c.each(ctx, slices.Chunk(items, 1))
+		return c.each(slices.Chunk(items, 1), func(one []*item) error { return c.deliver(ctx, one) })
 	}
 	it := items[0]
 	if !it.merged() {
@@ -91,7 +112,7 @@ func (c *Client) resolveConflict(ctx context.Context, items []*item) error {
 // spoils it is alone, and drops that one.
 func (c *Client) isolate(ctx context.Context, items []*item, why *StatusError) error {
 	if len(items) > 1 {
-		return c.each(ctx, slices.Chunk(items, (len(items)+1)/2))
+		return c.each(halves(items), func(half []*item) error { return c.deliver(ctx, half) })
 	}
 	c.dropItem(items[0], &DropError{Reason: ReasonRejected, Err: why})
 	return nil
@@ -106,7 +127,7 @@ func (c *Client) resolveSize(ctx context.Context, items []*item, why *StatusErro
 			size += it.wire.size()
 		}
 		c.server.refuseSize(size)
-		return c.each(ctx, slices.Chunk(items, (len(items)+1)/2))
+		return c.each(halves(items), func(half []*item) error { return c.deliver(ctx, half) })
 	}
 	it := items[0]
 	if !c.shorten(it, it.wire.size()/2) {
@@ -116,10 +137,26 @@ func (c *Client) resolveSize(ctx context.Context, items []*item, why *StatusErro
 	return c.deliver(ctx, items)
 }
 
+// tooSlow reports whether a request of several items has become too large since it
+// was filled: others took too long meanwhile.
+func (c *Client) tooSlow(items []*item) bool {
+	limit := c.server.slowLimit()
+	if limit == 0 || len(items) < 2 {
+		return false
+	}
+	size := 0
+	for _, it := range items {
+		size += it.wire.size()
+	}
+	return size > limit+limit/8 // a half is rarely just that
+}
+
+func halves(items []*item) iter.Seq[[]*item] { return slices.Chunk(items, (len(items)+1)/2) }
+
 // each delivers groups of items one after the other, so that order holds.
-func (c *Client) each(ctx context.Context, groups func(yield func([]*item) bool)) error {
+func (c *Client) each(groups iter.Seq[[]*item], deliver func([]*item) error) error {
 	for group := range groups {
-		if err := c.deliver(ctx, group); err != nil {
+		if err := deliver(group); err != nil {
 			return err
 		}
 	}

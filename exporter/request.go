@@ -26,6 +26,8 @@ type request struct {
 	body   []byte
 	coding coding
 	plain  int // bytes before compression
+
+	divisible bool // holds more than one write
 }
 
 // newRequest encodes records for the endpoint and the coding that the server is
@@ -38,10 +40,6 @@ func (c *Client) newRequest(items []*item) *request {
 		size += it.wire.size()
 	}
 	if !c.server.multipart() {
-		for _, r := range records {
-			c.stats.detached(len(r.files))
-			r.files = nil
-		}
 		body := appendBatch(make([]byte, 0, size), records)
 		return &request{
 			path: pathBatch, body: body, plain: len(body),

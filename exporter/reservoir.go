@@ -50,6 +50,9 @@ func (r *reservoir) put(op runtypes.Op) (kept bool, err error) {
 		c.dropItem(it, why)
 		return false, why
 	}
+	if _, maxBytes := c.server.limits(&c.cfg); it.wire.size() > maxBytes {
+		c.shorten(it, maxBytes) // a spool has its limits too
+	}
 	if err := r.spool.Put(appendEntry(nil, &it.wire, op.Run.TraceID)); err != nil {
 		if c.stats.unspooled(err, c.now()) {
 			c.cfg.Logger.Warn("runs are kept in memory alone", "error", err)

@@ -19,12 +19,12 @@ const (
 	retryAfterCap = time.Hour
 )
 
-// sendWithRetry sends a request until it is answered for good, MaxElapsed has
+// sendWithRetry sends a request until it is answered for good, the deadline has
 // passed or ctx ends. It returns nil when it was accepted, a *StatusError when it
-// was refused, a *TemporaryError when time ran out, else ctx's error.
-func (c *Client) sendWithRetry(ctx context.Context, req *request) error {
+// was refused, a *slowError when smaller requests are worth a try, a
+// *TemporaryError when time ran out, else ctx's error.
+func (c *Client) sendWithRetry(ctx context.Context, req *request, deadline time.Time) error {
 	pauses := c.newPauses()
-	deadline := c.now().Add(c.cfg.MaxElapsed)
 	bounded, cancel := context.WithDeadline(ctx, deadline)
 	defer cancel()
 	for {
@@ -36,11 +36,16 @@ func (c *Client) sendWithRetry(ctx context.Context, req *request) error {
 		again, floor, err := c.attempt(bounded, req)
 		switch {
 		case err == nil:
+			c.server.swift(req.plain)
 			return nil
 		case ctx.Err() != nil:
 			return fmt.Errorf("exporter: send: %w", context.Cause(ctx))
 		case !again:
 			return err
+		case req.divisible && len(req.body) > smallBody && bounded.Err() == nil && isSlow(err):
+			c.server.slow(req.plain)
+			c.stats.retried(err)
+			return &slowError{err}
 		}
 		pause := pauses.NextBackOff()
 		if !limits(err) {
@@ -58,6 +63,23 @@ func (c *Client) sendWithRetry(ctx context.Context, req *request) error {
 			return fmt.Errorf("exporter: send: %w", err)
 		}
 	}
+}
+
+// smallBody is what any connection brings across within an attempt's time.
+const smallBody = 256 << 10
+
+// slowError says that a request took too long, perhaps because of its size: to
+// begin it again from zero would end the same way. What of it did arrive is found
+// out by the conflicts of its parts.
+type slowError struct{ err error }
+
+func (e *slowError) Error() string { return e.err.Error() }
+func (e *slowError) Unwrap() error { return e.err }
+
+// isSlow reports whether an attempt ended because its time was up, on either side.
+func isSlow(err error) bool {
+	var refused *StatusError
+	return errors.Is(err, context.DeadlineExceeded) || errors.As(err, &refused) && refused.Status == http.StatusRequestTimeout
 }
 
 func (c *Client) newPauses() *backoff.ExponentialBackOff {

@@ -12,7 +12,8 @@ import (
 const (
 	infoTimeout = 10 * time.Second
 	infoRetry   = time.Minute // a failure is not asked about again sooner
-	minBytes    = 64 << 10    // what 413 may bring the size of a request down to
+	minBytes    = 64 << 10    // what 413 and timeouts may bring the size of a request down to
+	enoughSwift = 16          // requests that get through before larger ones are tried
 )
 
 // server is what is known of the other side: what it said in /info and what its
@@ -28,6 +29,8 @@ type server struct {
 	noZstd      bool // answered 415
 	noGzip      bool // answered 415
 	bytesCap    int  // lowered by 413; 0: not
+	slowCap     int  // lowered by timeouts, raised by what gets through; 0: not
+	swiftOnes   int  // requests of about that size since it was set
 }
 
 // info is the part of GET /info that an exporter needs.
@@ -85,7 +88,7 @@ func (s *server) limits(cfg *Config) (ops, bytes int) {
 	if bytes == 0 {
 		bytes = DefaultMaxBytes
 	}
-	return ops, lowest(bytes, s.bytesCap)
+	return ops, lowest(lowest(bytes, s.bytesCap), s.slowCap)
 }
 
 // lowest is the smaller of two limits, 0 meaning none.
@@ -117,6 +120,34 @@ func (s *server) refuseSize(bytes int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.bytesCap = lowest(s.bytesCap, max(bytes/2, minBytes))
+}
+
+// slow has the next requests built half as large as one that took too long.
+func (s *server) slow(bytes int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.slowCap, s.swiftOnes = lowest(s.slowCap, max(bytes/2, minBytes)), 0
+}
+
+func (s *server) slowLimit() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.slowCap
+}
+
+// swift takes that back, step by step, as requests of such a size get through.
+func (s *server) swift(bytes int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.slowCap == 0 || bytes < s.slowCap/2 {
+		return
+	}
+	if s.swiftOnes++; s.swiftOnes >= enoughSwift {
+		s.slowCap, s.swiftOnes = s.slowCap*2, 0
+	}
+	if s.slowCap > DefaultMaxBytes {
+		s.slowCap = 0
+	}
 }
 
 // Warm asks the server in the background what it takes. Export does so too, but

@@ -1,9 +1,15 @@
 package exporter
 
 import (
+	"cmp"
+	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 	"unicode/utf8"
+
+	"github.com/tracesmith/tracesmith/runtypes"
 )
 
 // shortest is the length in bytes that no text is cut below: identifiers in the
@@ -27,6 +33,9 @@ func (r *record) shorten(target int) bool {
 	for limit := 256 << 10; limit >= shortest && r.size() > target; limit /= 8 {
 		r.cutFields(target, limit)
 	}
+	if r.size() > target {
+		r.cutHead()
+	}
 	for r.size() > target && len(r.files) > 0 {
 		r.detach()
 	}
@@ -37,7 +46,72 @@ func (r *record) shorten(target int) bool {
 		}
 		f.raw = replacement(f.name, len(f.raw))
 	}
+	if over := r.size() - target; over > 0 {
+		r.thin(over)
+	}
 	return r.size() < before
+}
+
+// mostTags is how many tags a run that is too large keeps.
+const mostTags = 32
+
+// cutHead cuts a run's name and its tags, the texts that are no field.
+func (r *record) cutHead() {
+	w, err := r.head()
+	if err != nil {
+		return
+	}
+	w.Name = cut(w.Name, shortest)
+	w.Tags = w.Tags[:min(len(w.Tags), mostTags)]
+	for i := range w.Tags {
+		w.Tags[i] = cut(w.Tags[i], shortest)
+	}
+	if head := w.AppendHead(nil); len(head) < len(r.main) {
+		r.main = head
+	}
+}
+
+// thin leaves out the largest members of the metadata until so many bytes are
+// saved, and says which: what identifies the run is small.
+func (r *record) thin(over int) {
+	extra := r.largest(func(name string) bool { return name == "extra" })
+	var members, meta map[string]json.RawMessage
+	if extra == nil || json.Unmarshal(extra.raw, &members) != nil || json.Unmarshal(members["metadata"], &meta) != nil {
+		return
+	}
+	bySize := slices.SortedFunc(maps.Keys(meta), func(a, b string) int {
+		return cmp.Or(cmp.Compare(len(b)+len(meta[b]), len(a)+len(meta[a])), cmp.Compare(a, b))
+	})
+	gone := 0
+	for ; gone < len(bySize) && over > 0 && len(meta[bySize[gone]]) > markerRoom; gone++ {
+		over -= len(bySize[gone]) + len(meta[bySize[gone]])
+		delete(meta, bySize[gone])
+	}
+	if over > 0 { // many small ones: of these only what is the contract's stays
+		gone += len(meta)
+		maps.DeleteFunc(meta, func(key string, _ json.RawMessage) bool { return !identifies(key) })
+		gone -= len(meta)
+	}
+	if gone == 0 {
+		return
+	}
+	meta["tracesmith_shortened"] = fmt.Appendf(nil, `"%d members of the metadata left out: too large for the server"`, gone)
+	var err error
+	if members["metadata"], err = runtypes.Marshal(meta); err != nil {
+		return
+	}
+	if raw, err := runtypes.Marshal(members); err == nil && len(raw) < len(extra.raw) {
+		extra.raw = raw
+	}
+}
+
+// identifies reports whether a member of the metadata says what a run is.
+func identifies(key string) bool {
+	switch key {
+	case "thread_id", "turn_id", "turn_number", "usage_metadata", "working_directory", "cwd":
+		return true
+	}
+	return strings.HasPrefix(key, "ls_") || strings.HasPrefix(key, "git_") || strings.HasPrefix(key, "repository_")
 }
 
 // detach leaves out the largest attachment.

@@ -1,13 +1,20 @@
 package exporter
 
-import "github.com/tracesmith/tracesmith/runtypes"
+import (
+	"encoding/json"
+
+	"github.com/tracesmith/tracesmith/runtypes"
+)
 
 // weight estimates what a run holds in memory and, roughly, on the wire.
 func weight(r *runtypes.Run) int64 {
-	n := runOverhead + len(r.Inputs) + len(r.Outputs) + len(r.Error) + len(r.DottedOrder)
-	n += weightOf(r.Metadata) + weightOf(r.Model.InvocationParams)
+	n := runOverhead + len(r.Name) + len(r.Inputs) + len(r.Outputs) + len(r.Error) + len(r.DottedOrder)
+	n += weightOf(r.Metadata, 0) + weightOf(r.Model.InvocationParams, 0)
+	for _, tag := range r.Tags {
+		n += valueOverhead + len(tag)
+	}
 	for _, e := range r.Events {
-		n += valueOverhead + weightOf(e.Data)
+		n += valueOverhead + weightOf(e.Data, 0)
 	}
 	for _, a := range r.Attachments {
 		n += valueOverhead + len(a.Data)
@@ -18,19 +25,42 @@ func weight(r *runtypes.Run) int64 {
 const (
 	runOverhead   = 3 << 9 // the struct, the identity and what frames it on the wire
 	valueOverhead = 64
+	deepestWeight = 32 // levels of nesting that are looked at
 )
 
-// weightOf looks at a map's own values only: nested ones are rare and small.
-func weightOf(m map[string]any) int {
+func weightOf(m map[string]any, depth int) int {
 	n := 0
 	for key, value := range m {
-		n += valueOverhead + len(key)
-		switch v := value.(type) {
-		case string:
-			n += len(v)
-		case []byte:
-			n += len(v)
-		}
+		n += valueOverhead + len(key) + weightOfValue(value, depth)
 	}
 	return n
+}
+
+// weightOfValue looks into the containers that JSON knows.
+func weightOfValue(value any, depth int) int {
+	switch v := value.(type) {
+	case string:
+		return len(v)
+	case []byte:
+		return len(v)
+	case json.RawMessage:
+		return len(v)
+	case map[string]any:
+		if depth < deepestWeight {
+			return weightOf(v, depth+1)
+		}
+	case []any:
+		n := valueOverhead * len(v)
+		for i := 0; i < len(v) && depth < deepestWeight; i++ {
+			n += weightOfValue(v[i], depth+1)
+		}
+		return n
+	case []string:
+		n := 0
+		for _, text := range v {
+			n += valueOverhead + len(text)
+		}
+		return n
+	}
+	return 0
 }

@@ -57,19 +57,15 @@ func (s *Spool) tryLock(name string) (*flock.Flock, error) {
 
 // adopt takes over the segments of processes that are gone, oldest first.
 func (s *Spool) adopt() error {
-	locks, err := filepath.Glob(s.path("*.lock"))
+	names, err := s.names()
 	if err != nil {
-		return fmt.Errorf("spool: %w", err)
+		return err
 	}
-	slices.Sort(locks)
-	for _, path := range locks {
-		name := strings.TrimSuffix(filepath.Base(path), ".lock")
-		if name == s.name {
-			continue
-		}
+	for _, name := range names {
 		lock, err := s.tryLock(name)
 		if err != nil {
-			return err
+			s.skip(name, err)
+			continue
 		}
 		if lock == nil {
 			continue // it lives
@@ -85,18 +81,62 @@ func (s *Spool) adopt() error {
 	return nil
 }
 
-func (s *Spool) adoptName(name string) error {
-	paths, err := filepath.Glob(s.path(name + "-*.spool"))
+// names are those that others have or had, oldest first: of their locks, and of
+// segments whose lock somebody has removed.
+func (s *Spool) names() ([]string, error) {
+	entries, err := os.ReadDir(s.cfg.Dir)
 	if err != nil {
-		return fmt.Errorf("spool: %w", err)
+		return nil, fmt.Errorf("spool: %w", err)
 	}
-	slices.SortFunc(paths, func(a, b string) int { return cmp.Compare(numberOf(a), numberOf(b)) })
+	var names []string
+	for _, e := range entries {
+		name, isLock := strings.CutSuffix(e.Name(), ".lock")
+		segment, isSegment := strings.CutSuffix(e.Name(), ".spool")
+		if at := strings.LastIndexByte(segment, '-'); isSegment && at > 0 {
+			name = segment[:at]
+		}
+		if (isLock || isSegment) && name != s.name {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names), nil
+}
+
+// skip passes over what is not a spool's, or cannot be read: it must not keep this
+// process from its own.
+func (s *Spool) skip(name string, why error) {
+	s.stats.Damaged++
+	s.cfg.Logger.Warn("spool: passed over", "name", name, "error", why)
+}
+
+func (s *Spool) adoptName(name string) error {
+	paths, err := s.segmentsOf(name)
+	if err != nil {
+		return err
+	}
 	for _, path := range paths {
 		if err := s.adoptSegment(strings.TrimSuffix(path, ".spool")); err != nil {
-			return err
+			s.skip(filepath.Base(path), err)
 		}
 	}
 	return nil
+}
+
+// segmentsOf are the paths of a name's segments, oldest first.
+func (s *Spool) segmentsOf(name string) ([]string, error) {
+	entries, err := os.ReadDir(s.cfg.Dir) // not Glob: the directory's own name may hold a bracket
+	if err != nil {
+		return nil, fmt.Errorf("spool: %w", err)
+	}
+	var paths []string
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), name+"-") && strings.HasSuffix(e.Name(), ".spool") {
+			paths = append(paths, s.path(e.Name()))
+		}
+	}
+	slices.SortFunc(paths, func(a, b string) int { return cmp.Compare(numberOf(a), numberOf(b)) })
+	return paths, nil
 }
 
 // numberOf is the N of NAME-N.spool.
@@ -109,26 +149,33 @@ func numberOf(path string) int {
 	return n
 }
 
+var errNoFile = errors.New("spool: not a file")
+
 func (s *Spool) adoptSegment(path string) error {
+	for _, name := range []string{path + ".spool", path + ".done"} {
+		if at, err := os.Lstat(name); err == nil && !at.Mode().IsRegular() {
+			return errNoFile
+		}
+	}
 	seg, err := openSegment(path, 0)
 	if err != nil {
 		return err
+	}
+	done, err := seg.settled()
+	if err != nil {
+		return errors.Join(err, seg.close())
 	}
 	seg.full = true
 	s.next++
 	number := s.next
 	s.segments[number] = seg
-	done, err := seg.settled()
-	if err != nil {
-		return err
-	}
 	for {
 		at := seg.size
 		_, next, err := seg.read(at)
 		if errors.Is(err, errDamaged) {
 			s.stats.Damaged++
 		} else if err != nil && !errors.Is(err, io.EOF) {
-			return err
+			s.skip(filepath.Base(path), err)
 		}
 		if err != nil {
 			break
@@ -156,8 +203,8 @@ func (s *Spool) leave() error {
 			continue
 		}
 		faults = append(faults, lock.Close())
-		name := strings.TrimSuffix(lock.Path(), ".lock")
-		if left, err := filepath.Glob(name + "-*.spool"); err == nil && len(left) == 0 {
+		name := strings.TrimSuffix(filepath.Base(lock.Path()), ".lock")
+		if left, err := s.segmentsOf(name); err == nil && len(left) == 0 {
 			if err := os.Remove(lock.Path()); !errors.Is(err, os.ErrNotExist) {
 				faults = append(faults, err)
 			}

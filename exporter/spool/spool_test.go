@@ -268,3 +268,55 @@ func FuzzSegment(f *testing.F) {
 		}
 	})
 }
+
+func TestWhatIsNoSpoolsIsPassedOver(t *testing.T) {
+	dir := t.TempDir()
+	first := open(t, Config{Dir: dir})
+	put(t, first, 0, 3)
+	first.abandon()
+	for _, name := range []string{"0-dir-1.spool", "0-lock.lock"} {
+		if err := os.Mkdir(filepath.Join(dir, name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	outside := filepath.Join(t.TempDir(), "precious")
+	if err := os.WriteFile(outside, []byte("not a spool's"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(outside, filepath.Join(dir, "0-link-1.spool")); err != nil {
+		t.Fatal(err)
+	}
+	second := open(t, Config{Dir: dir})
+	if err := second.Done(take(t, second, 0, 3)); err != nil {
+		t.Fatal(err)
+	}
+	if got := second.Stats(); got.Damaged != 3 {
+		t.Errorf("%+v", got)
+	}
+	if err := second.Close(); err != nil {
+		t.Error(err)
+	}
+	if raw, err := os.ReadFile(outside); err != nil || string(raw) != "not a spool's" {
+		t.Errorf("%q, %v", raw, err)
+	}
+}
+
+func TestSegmentsWhoseLockIsGoneAreAdopted(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "[odd]") // no pattern
+	first := open(t, Config{Dir: dir, SegmentBytes: 20})
+	put(t, first, 0, 3)
+	first.abandon()
+	if err := os.Remove(first.lock.Path()); err != nil {
+		t.Fatal(err)
+	}
+	second := open(t, Config{Dir: dir})
+	if err := second.Done(take(t, second, 0, 3)); err != nil {
+		t.Fatal(err)
+	}
+	if err := second.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if got := files(t, dir); len(got) != 1 || got[0] != "gate" {
+		t.Errorf("left behind: %q", got)
+	}
+}
