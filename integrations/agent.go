@@ -122,8 +122,8 @@ type Shell string
 
 // The shells.
 const (
-	Sh         Shell = "sh" // also Git Bash on Windows
-	Cmd        Shell = "cmd"
+	Sh         Shell = "sh"  // also Git Bash on Windows
+	Cmd        Shell = "cmd" // of Windows, whether cmd or PowerShell is started
 	PowerShell Shell = "powershell"
 	Argv       Shell = "argv" // no shell: a JSON array of the program and its arguments, for a shim
 )

@@ -19,6 +19,7 @@ func setup() integrations.Setup {
 		Tested:  tested,
 		Rivals:  rivals(),
 		Trusted: trusted,
+		Shell:   shell,
 		Path:    hooksPath,
 		Add:     addHooks,
 		Remove: func(settings []byte, ours func(command string) bool) ([]byte, error) {
@@ -29,6 +30,14 @@ choose to trust the hooks when it asks ("Hooks need review"); that holds for cod
 Its background process keeps the environment of the shell that first started it: put settings
 in Tracesmith's file, not in variables.`,
 	}
+}
+
+// shell is what Codex runs hooks with: the system's own.
+func shell(system string) integrations.Shell {
+	if system == "windows" {
+		return integrations.Cmd
+	}
+	return integrations.Sh
 }
 
 // hooksPath is the user's or the project's table of hooks.

@@ -17,9 +17,10 @@ import (
 func Command(shell integrations.Shell, program, agent string) (string, error) {
 	switch shell {
 	case integrations.Cmd:
+		// It means the same to cmd and to PowerShell, of which agents take now the one and
+		// now the other. So no operator, and no exit after it: a damaged program is told.
 		quoted, err := quoteCmd(program)
-		// The exit belongs to the if: without the program nothing runs, which is 0 too.
-		return "if exist " + quoted + " " + quoted + " hook " + agent + " & exit /b 0", err
+		return "cmd /d /c if exist " + quoted + " " + quoted + " hook " + agent, err
 	case integrations.PowerShell:
 		quoted := quotePowerShell(program)
 		return "if (Test-Path -LiteralPath " + quoted + ") { & " + quoted + " hook " + agent + " }; exit 0", nil
@@ -43,10 +44,11 @@ func quoteSh(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
-// quoteCmd quotes a path for cmd, which replaces %NAME% even within quotes.
+// quoteCmd quotes a path for cmd, which replaces %NAME% even within quotes, and for
+// PowerShell, which does so with $NAME and takes typographic quotes for plain ones.
 func quoteCmd(s string) (string, error) {
-	if strings.ContainsAny(s, "\"%\r\n") {
-		return "", errors.New("the program's path holds a character that cmd cannot quote: move it to another folder")
+	if strings.ContainsAny(s, "\"%$`\r\n\u201c\u201d\u201e") {
+		return "", errors.New("the program's path holds a character that cmd or PowerShell cannot quote: move it to another folder")
 	}
 	return `"` + s + `"`, nil
 }
@@ -72,6 +74,7 @@ func spellings(agent string) func(command string) string {
 	hook := `\s+hook\s+` + regexp.QuoteMeta(agent)
 	guarded := []*regexp.Regexp{
 		regexp.MustCompile(`^\[ -x ` + word + ` \] && (?:exec )?` + word + hook + `; exit 0$`),
+		regexp.MustCompile(`^cmd /d /c if exist ("[^"]*") ("[^"]*")` + hook + `$`),
 		regexp.MustCompile(`^if exist ("[^"]*") ("[^"]*")` + hook + ` & exit /b 0$`),
 		regexp.MustCompile(`^if \(Test-Path -LiteralPath ` + psWord + `\) \{ & ` + psWord + hook + ` \}; exit 0$`),
 	}

@@ -36,6 +36,7 @@ func TestOurCommandsAreToldFromOthers(t *testing.T) {
 		`'C:\x\tracesmith.exe' hook claude-code; exit 0`,
 		"[ -x '/a b/ts' ] && exec '/a b/ts' hook claude-code; exit 0", // as it was made once
 		`C:\x\tracesmith.exe hook claude-code & exit /b 0`,
+		`if exist "C:\a b\ts.exe" "C:\a b\ts.exe" hook claude-code & exit /b 0`, // as it was made once
 		`& 'C:\x y\tracesmith.exe' hook claude-code`,
 	} {
 		if !Ours("claude-code")(line) {
@@ -52,6 +53,7 @@ func TestOurCommandsAreToldFromOthers(t *testing.T) {
 		"[ -x /a ] && exec /b hook claude-code; exit 0",
 		"[ -x /a ] && /b hook claude-code; exit 0",
 		`if exist "C:\a.exe" "C:\b.exe" hook claude-code & exit /b 0`,
+		`cmd /d /c if exist "C:\a.exe" "C:\b.exe" hook claude-code`,
 		"",
 	} {
 		if Ours("claude-code")(line) {
@@ -65,15 +67,17 @@ func TestOurCommandsAreToldFromOthers(t *testing.T) {
 func TestACommandKeepsItsBytes(t *testing.T) {
 	for shell, want := range map[integrations.Shell]string{
 		integrations.Sh:         "[ -x '/a b/ts' ] && '/a b/ts' hook x; exit 0",
-		integrations.Cmd:        `if exist "/a b/ts" "/a b/ts" hook x & exit /b 0`,
+		integrations.Cmd:        `cmd /d /c if exist "/a b/ts" "/a b/ts" hook x`,
 		integrations.PowerShell: "if (Test-Path -LiteralPath '/a b/ts') { & '/a b/ts' hook x }; exit 0",
 	} {
 		if got, err := Command(shell, "/a b/ts", "x"); err != nil || got != want {
 			t.Errorf("%s: %s, want %s (%v)", shell, got, want, err)
 		}
 	}
-	if _, err := Command(integrations.Cmd, `C:\100%\ts.exe`, "x"); err == nil {
-		t.Error("a path that cmd would change was taken")
+	for _, program := range []string{`C:\100%\ts.exe`, `C:\$HOME\ts.exe`, "C:\\a`b\\ts.exe", "C:\\\u201ca\u201d\\ts.exe"} {
+		if _, err := Command(integrations.Cmd, program, "x"); err == nil {
+			t.Errorf("a path that cmd or PowerShell would change was taken: %s", program)
+		}
 	}
 }
 
@@ -108,6 +112,12 @@ func TestEveryShellRunsTheProgramAndOutlivesIt(t *testing.T) {
 					program, script = program+".cmd", "@echo %1 %2 event\r\n"
 				}
 				line, err := Command(shell, program, "claude-code")
+				if shell == integrations.Cmd && strings.ContainsAny(folder, "$`") {
+					if err == nil {
+						t.Errorf("%s: taken", folder)
+					}
+					continue
+				}
 				if err != nil {
 					t.Fatal(err)
 				}

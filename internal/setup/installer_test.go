@@ -10,6 +10,7 @@ import (
 
 	"github.com/tracesmith/tracesmith/integrations"
 	claudecode "github.com/tracesmith/tracesmith/integrations/claude-code"
+	openaicodex "github.com/tracesmith/tracesmith/integrations/openai-codex"
 )
 
 // stage is a machine with one agent.
@@ -326,5 +327,24 @@ func TestAFailureHalfwayPutsEverythingBack(t *testing.T) {
 	}
 	if got := s.read(local); got != theirs {
 		t.Errorf("the first file stayed changed: %s", got)
+	}
+}
+
+func TestACommandSpeaksTheShellThatItsAgentRuns(t *testing.T) {
+	s := newStage(t)
+	for _, c := range []struct{ agent, system, program, want string }{
+		{"claude-code", "linux", "/a b/tracesmith", "[ -x '/a b/tracesmith' ] && '/a b/tracesmith' hook claude-code; exit 0"},
+		{"claude-code", "windows", `C:\a b\tracesmith.exe`, "[ -x 'C:/a b/tracesmith.exe' ] && 'C:/a b/tracesmith.exe' hook claude-code; exit 0"}, // Git Bash
+		{"openai-codex", "darwin", "/a b/tracesmith", "[ -x '/a b/tracesmith' ] && '/a b/tracesmith' hook openai-codex; exit 0"},
+		{"openai-codex", "windows", `C:\a b\tracesmith.exe`, `cmd /d /c if exist "C:\a b\tracesmith.exe" "C:\a b\tracesmith.exe" hook openai-codex`},
+	} {
+		agent := claudecode.Agent()
+		if c.agent == "openai-codex" {
+			agent = openaicodex.Agent()
+		}
+		s.System, s.Program = c.system, c.program
+		if got, err := s.Command(agent); err != nil || got != c.want {
+			t.Errorf("%s on %s: %s, want %s (%v)", c.agent, c.system, got, c.want, err)
+		}
 	}
 }
