@@ -1,6 +1,7 @@
 package runtypes
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -133,3 +134,67 @@ func TestContentIsStrippedWhole(t *testing.T) {
 type errorString string
 
 func (e errorString) Error() string { return string(e) }
+
+// mute is an error that cannot say what it is.
+type mute struct{ text *string }
+
+func (m *mute) Error() string { return *m.text }
+
+func TestWhatAnAgentHandsInDoesNotBringItDown(t *testing.T) {
+	sink := &memory{}
+	turn := StartTurn(sink, identity(), "x", nil, WithClock(nil))
+	turn.Tool("bash", "", rude{}).Metadata("k", rude{}).End(rude{})
+	turn.LLM("m", rude{}).Model(Model{InvocationParams: map[string]any{"p": rude{}}}).Fail((*mute)(nil))
+	turn.Tool("bash", "", nil).Fail(&mute{})
+	turn.Tool("", "", nil).End(nil)
+	turn.Subagent("", "", "y").End("z")
+	turn.End(rude{})
+	runs := sink.final(t)
+	if len(runs) != 6 {
+		t.Fatalf("%d runs", len(runs))
+	}
+	for _, r := range runs {
+		if strings.Contains(string(r.Inputs)+string(r.Outputs), "not today") {
+			t.Errorf("%s: %s %s", r.Name, r.Inputs, r.Outputs)
+		}
+	}
+	if runs[2].Error == "" || runs[3].Error == "" {
+		t.Errorf("errors %q and %q", runs[2].Error, runs[3].Error)
+	}
+	for _, v := range Validate(runs) {
+		t.Error(v)
+	}
+}
+
+func TestTextIsTextInWhateverTypeItComes(t *testing.T) {
+	type answer string
+	say := Message{Role: "assistant", Content: "hi"}
+	const message = `{"messages":[{"role":"assistant","content":"hi"}]}`
+	for _, f := range []struct {
+		given           any
+		ofModel, ofTool string
+	}{
+		{"hi", message, `"hi"`},
+		{[]byte("hi"), message, `"hi"`},
+		{answer("hi"), message, `"hi"`},
+		{say, message, `{"role":"assistant","content":"hi"}`},
+		{&say, message, `{"role":"assistant","content":"hi"}`},
+		{[]*Message{&say}, message, `[{"role":"assistant","content":"hi"}]`},
+		{(*Message)(nil), "", "null"},
+		{[]byte(nil), "", ""},
+		{[]byte{}, `{"messages":[{"role":"assistant","content":""}]}`, `""`},
+		{[]byte("caf\xe9"), `{"messages":[{"role":"assistant","content":"caf\ufffd"}]}`, `"caf\ufffd"`},
+		{[]byte("\x89PNG\x00"), `{"unencodable":"5 bytes that are no text"}`, `{"unencodable":"5 bytes that are no text"}`},
+		{json.RawMessage(`{"choices":[]}`), `{"choices":[]}`, `{"choices":[]}`},
+	} {
+		sink := &memory{}
+		turn := StartTurn(sink, identity(), "x")
+		turn.LLM("m", nil).End(f.given)
+		turn.Tool("bash", "", nil).End(f.given)
+		turn.End(nil)
+		runs := sink.final(t)
+		if model, tool := string(runs[1].Outputs), string(runs[2].Outputs); model != f.ofModel || tool != f.ofTool {
+			t.Errorf("%T %q: a model's is %s, a tool's %s", f.given, f.given, model, tool)
+		}
+	}
+}

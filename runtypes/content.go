@@ -1,6 +1,10 @@
 package runtypes
 
-import "encoding/json"
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+)
 
 // StripContent leaves of a run what says that something happened, not what was
 // said: no inputs and outputs, no error text, no data of its events, no files.
@@ -26,27 +30,44 @@ func conversation(role string, v any) json.RawMessage {
 	case string:
 		return Messages(Message{Role: role, Content: m})
 	case Message:
-		return Messages(m)
-	case []Message:
-		return Messages(m...)
+		v = []Message{m}
+	case *Message:
+		if m == nil {
+			return nil
+		}
+		v = []*Message{m}
 	}
 	raw := value(v)
-	if len(raw) > 0 && raw[0] == '[' {
+	switch {
+	case len(raw) == 0:
+	case raw[0] == '[':
 		return append(append(json.RawMessage(`{"messages":`), raw...), '}')
+	case raw[0] == '"': // text of another type
+		return Messages(Message{Role: role, Content: raw})
 	}
 	return raw
 }
 
-// value encodes anything; what cannot be encoded says so in its place.
+// value encodes anything; what cannot be encoded says so in its place. Bytes are
+// text, which is what programs print: as base64 nobody could read it, and no
+// redaction would see what is in it.
 func value(v any) json.RawMessage {
-	if v == nil {
+	switch given := v.(type) {
+	case nil:
 		return nil
-	}
-	if raw, ok := v.(json.RawMessage); ok {
-		if raw, err := Clean(raw); err == nil {
+	case json.RawMessage:
+		if raw, err := Clean(given); err == nil {
 			return raw
 		}
-		v = string(raw)
+		v = string(given)
+	case []byte:
+		if given == nil {
+			return nil
+		}
+		v = string(given)
+		if bytes.IndexByte(given, 0) >= 0 {
+			v = map[string]string{"unencodable": fmt.Sprintf("%d bytes that are no text", len(given))}
+		}
 	}
 	raw, err := Marshal(v)
 	if err != nil {

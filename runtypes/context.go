@@ -3,6 +3,8 @@ package runtypes
 import (
 	"context"
 	"fmt"
+	"reflect"
+	"time"
 )
 
 // turnKey is what a context keeps its turn under.
@@ -31,15 +33,22 @@ func (c *Child) Context(ctx context.Context) context.Context {
 	return NewContext(ctx, (*Turn)(c))
 }
 
+// grace is how long what is open has to end by itself once its turn is cancelled:
+// the half of an answer that a model gave comes from whoever reads it.
+const grace = time.Second
+
 // Begin starts a turn as [StartTurn] does and ties it to ctx: once ctx is
-// cancelled, the turn and all that is open under it end as interrupted, with the
-// context's cause as the reason. The context it returns carries the turn.
+// cancelled, the turn ends as interrupted, with the context's cause as the reason,
+// however it is ended and with the answer it is ended with, if any. What has not
+// ended a second later, the turn or what is open under it, ends then. The context
+// that Begin returns carries the turn.
 func Begin(ctx context.Context, s Sink, id Identity, prompt any, opts ...TurnOption) (context.Context, *Turn) {
 	if s == nil {
 		return ctx, nil
 	}
 	t := startTurn(s, id, prompt, opts)
-	unbind := context.AfterFunc(ctx, func() { t.Interrupt(context.Cause(ctx).Error()) })
+	t.cause = func() error { return context.Cause(ctx) }
+	unbind := context.AfterFunc(ctx, t.stop)
 	t.mu.Lock()
 	t.unbind = unbind
 	t.mu.Unlock()
@@ -47,17 +56,19 @@ func Begin(ctx context.Context, s Sink, id Identity, prompt any, opts ...TurnOpt
 }
 
 // RunTurn is a whole turn: it begins one, calls f and ends the turn by what f does. An
-// answer ends it, an error fails it, a cancelled context interrupts it, and a panic
-// fails it and goes on. What f returns is returned.
+// answer ends it, an error fails it, a cancelled context interrupts it whatever f
+// returns, and a panic fails it and goes on. An answer beside an error is kept, unless
+// it is a zero value. What f returns is returned.
 func RunTurn[T any](ctx context.Context, s Sink, id Identity, prompt any, f func(context.Context, *Turn) (T, error), opts ...TurnOption) (T, error) {
 	ctx, t := Begin(ctx, s, id, prompt, opts...)
 	defer t.Guard(ctx)
 	answer, err := f(ctx, t)
 	switch {
-	case err == nil:
-		t.End(answer)
-	case ctx.Err() == nil:
-		t.Fail(err)
+	case t == nil:
+	case err != nil && reflect.ValueOf(&answer).Elem().IsZero():
+		t.fail(err)
+	default:
+		t.Done(answer, err)
 	}
 	return answer, err
 }
@@ -93,7 +104,7 @@ func (c *Child) Guard(ctx context.Context) {
 
 func (s *scope) leave(ctx context.Context) {
 	if ctx.Err() != nil {
-		s.finish(nil, nil, context.Cause(ctx).Error())
+		s.finish(nil, nil, fmt.Sprint(context.Cause(ctx)))
 		return
 	}
 	s.finish(nil, nil, "ended without an answer")

@@ -110,14 +110,79 @@ func (s *slow) Submit(op Op) error {
 
 func TestACancelledTurnIsWrittenWhenItsFunctionReturns(t *testing.T) {
 	sink := &slow{entered: make(chan struct{})}
-	ctx, cancel := context.WithCancel(context.Background())
-	ctx, turn := Begin(ctx, sink, identity(), "x")
-	cancel()
-	<-sink.entered // by the one who saw ctx end
+	ctx, turn := Begin(context.Background(), sink, identity(), "x")
+	go turn.Interrupt("cancelled") // by the one who saw ctx end
+	<-sink.entered
 	turn.Guard(ctx)
 	if !sink.written.Load() {
 		t.Error("Guard returned while the run was being written")
 	}
+}
+
+func TestWhatIsOpenUnderACancelledTurnKeepsWhatItGaveSoFar(t *testing.T) {
+	f := func(name string, cut func() (context.Context, func()), end func(context.Context, *Child, *Turn), reason string) {
+		t.Helper()
+		synctest.Test(t, func(t *testing.T) {
+			sink := &memory{}
+			ctx, cancel := cut()
+			ctx, turn := Begin(ctx, sink, identity(), "x")
+			call := turn.LLM("m", nil)
+			sub := turn.Subagent("researcher", "", "y")
+			cancel()
+			<-ctx.Done()
+			synctest.Wait() // whoever waits for ctx has seen it end
+			end(ctx, call, sub)
+			turn.End("as far as I got")
+			time.Sleep(time.Minute)
+			for n, r := range sink.final(t) {
+				if !r.Interrupted || r.Error != reason || !strings.Contains(string(r.Outputs), "as far as I got") {
+					t.Errorf("%s: run %d: error %q, interrupted %v, outputs %s", name, n, r.Error, r.Interrupted, r.Outputs)
+				}
+			}
+		})
+	}
+	escape := func() (context.Context, func()) {
+		ctx, cancel := context.WithCancelCause(context.Background())
+		return ctx, func() { cancel(errors.New("Interrupted by user")) }
+	}
+	overdue := func() (context.Context, func()) {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		return ctx, func() {
+			<-ctx.Done()
+			cancel()
+		}
+	}
+	done := func(err func(context.Context) error) func(context.Context, *Child, *Turn) {
+		return func(ctx context.Context, call *Child, sub *Turn) {
+			call.Done("as far as I got", err(ctx))
+			sub.Done("as far as I got", err(ctx))
+		}
+	}
+	contexts := done(func(ctx context.Context) error { return fmt.Errorf("ask: %w", ctx.Err()) })
+	killed := done(func(context.Context) error { return errors.New("signal: killed") })
+	f("cancelled", escape, contexts, "Interrupted by user")
+	f("killed", escape, killed, "Interrupted by user")
+	f("overdue", overdue, contexts, "context deadline exceeded")
+	f("overdue and killed", overdue, killed, "context deadline exceeded")
+}
+
+func TestWhatDoesNotEndByItselfEndsWithItsContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sink := &memory{}
+		ctx, cancel := context.WithCancel(context.Background())
+		_, turn := Begin(ctx, sink, identity(), "x")
+		call := turn.LLM("m", nil)
+		at := time.Now()
+		cancel()
+		time.Sleep(time.Minute)
+		call.End("too late")
+		turn.End("too late")
+		for _, r := range sink.final(t) {
+			if !r.Interrupted || r.Outputs != nil || r.End.Sub(at) > grace {
+				t.Errorf("%s: interrupted %v after %v, outputs %s", r.Name, r.Interrupted, r.End.Sub(at), r.Outputs)
+			}
+		}
+	})
 }
 
 func TestAnEndedTurnLetsGoOfItsContext(t *testing.T) {
@@ -163,6 +228,10 @@ func TestRunTurnEndsItByWhatTheBodyDoes(t *testing.T) {
 	f("error", func(context.Context, *Turn) (string, error) { return "", errors.New("no model") }, KindRoot, "no model", "")
 	f("cancelled", func(ctx context.Context, _ *Turn) (string, error) { return "", fmt.Errorf("ask: %w", ctx.Err()) },
 		KindInterrupted, "context canceled", "")
+	f("cancelled", func(context.Context, *Turn) (string, error) { return "42", nil }, // and none the wiser
+		KindInterrupted, "context canceled", `{"messages":[{"role":"assistant","content":"42"}]}`)
+	f("error and answer", func(context.Context, *Turn) (string, error) { return "4", errors.New("no more") },
+		KindRoot, "no more", `{"messages":[{"role":"assistant","content":"4"}]}`)
 	f("panic", func(context.Context, *Turn) (string, error) { panic("boom") }, KindRoot, "panic: boom", "")
 }
 

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"reflect"
 	"strconv"
 	"strings"
@@ -15,12 +14,21 @@ import (
 
 // Marshal encodes v as LangSmith can take it: no HTML escaping (it triples the
 // size of code), no NaN or infinity (they become strings), no invalid UTF-8, and
-// integers beyond 64 bits as strings.
-func Marshal(v any) (json.RawMessage, error) {
+// integers beyond 64 bits as strings. A panic of a value's own methods is an error,
+// whose text does not quote it.
+func Marshal(v any) (out json.RawMessage, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			out, err = nil, fmt.Errorf("runtypes: encode %T: panic: %T", v, p)
+		}
+	}()
 	raw, err := encode(v)
 	var bad *json.UnsupportedValueError
 	if errors.As(err, &bad) {
-		raw, err = encode(finite(reflect.ValueOf(v), 0))
+		var f finite
+		if own := f.value(reflect.ValueOf(v)); !f.endless {
+			raw, err = encode(own)
+		}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("runtypes: encode %T: %w", v, err)
@@ -130,64 +138,6 @@ func number(n json.Number) string {
 		return strconv.Quote(s)
 	}
 	return s
-}
-
-// finite rebuilds v with every NaN and infinity as a string. It is only reached
-// when the plain encoder refused one.
-func finite(v reflect.Value, depth int) any {
-	if !v.IsValid() || depth > 64 {
-		return nil
-	}
-	switch v.Kind() {
-	case reflect.Float32, reflect.Float64:
-		f := v.Float()
-		if math.IsNaN(f) || math.IsInf(f, 0) {
-			return strconv.FormatFloat(f, 'g', -1, 64)
-		}
-		return f
-	case reflect.Interface, reflect.Pointer:
-		if v.IsNil() {
-			return nil
-		}
-		if _, ok := v.Interface().(json.Marshaler); ok {
-			return v.Interface()
-		}
-		return finite(v.Elem(), depth+1)
-	case reflect.Map:
-		m := make(map[string]any, v.Len())
-		for it := v.MapRange(); it.Next(); {
-			m[fmt.Sprint(it.Key().Interface())] = finite(it.Value(), depth+1)
-		}
-		return m
-	case reflect.Slice, reflect.Array:
-		if v.Type().Elem().Kind() == reflect.Uint8 {
-			return v.Interface()
-		}
-		list := make([]any, v.Len())
-		for i := range list {
-			list[i] = finite(v.Index(i), depth+1)
-		}
-		return list
-	case reflect.Struct:
-		if _, ok := v.Interface().(json.Marshaler); ok {
-			return v.Interface()
-		}
-		m := map[string]any{}
-		for i := range v.NumField() {
-			f := v.Type().Field(i)
-			name, opts, _ := strings.Cut(f.Tag.Get("json"), ",")
-			if !f.IsExported() || name == "-" || (strings.Contains(opts, "omitempty") && v.Field(i).IsZero()) {
-				continue
-			}
-			if name == "" {
-				name = f.Name
-			}
-			m[name] = finite(v.Field(i), depth+1)
-		}
-		return m
-	default:
-		return v.Interface()
-	}
 }
 
 // object makes sure that inputs and outputs are JSON objects, which LangSmith

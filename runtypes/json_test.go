@@ -3,8 +3,10 @@ package runtypes
 import (
 	"encoding/json"
 	"math"
+	"net"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 )
 
@@ -46,6 +48,54 @@ func TestCleanRefusesWhatIsNoJSON(t *testing.T) {
 	for _, doc := range []string{``, `{`, `{"a":NaN}`, `nul`, `{"a":1}{"b":2}`} {
 		if got, err := Clean(json.RawMessage(doc)); err == nil {
 			t.Errorf("Clean(%q) = %s, want an error", doc, got)
+		}
+	}
+}
+
+// loops holds itself by way of its parts.
+type loops struct {
+	N     float64
+	Up    *loops
+	Parts []*loops
+}
+
+// rude are values whose own methods panic.
+type rude struct{ Text string }
+
+func (rude) MarshalJSON() ([]byte, error) { panic("not today") }
+
+// headed and its first field are at one address, and no loop.
+type headed struct {
+	Head inner
+	N    float64
+	At   *inner
+}
+
+type inner struct{ X int }
+
+func TestAValueThatHasNoJSONIsAnErrorAndNothingWorse(t *testing.T) {
+	m := map[string]any{"nan": math.NaN()}
+	m["a"], m["b"] = m, m
+	graph := &loops{N: math.NaN()}
+	for range 8 {
+		graph.Parts = append(graph.Parts, &loops{Up: graph})
+	}
+	list := []any{math.NaN(), nil}
+	list[1] = list
+	for name, v := range map[string]any{"map": m, "graph": graph, "list": list, "rude": rude{"secret"}, "channel": make(chan int)} {
+		if got, err := Marshal(v); err == nil || strings.Contains(err.Error(), "not today") {
+			t.Errorf("%s: %s, %v", name, got, err)
+		}
+	}
+	h := &headed{N: math.NaN()}
+	h.At = &h.Head
+	for want, v := range map[string]any{
+		`{"At":{"X":0},"Head":{"X":0},"N":"NaN"}`:   h,
+		`["NaN",[{"X":1}],[{"X":1}]]`:               func() any { same := []inner{{1}}; return []any{math.NaN(), same, same} }(),
+		`["NaN","2026-11-30T00:00:00Z","10.0.0.1"]`: []any{math.NaN(), time.Date(2026, 11, 30, 0, 0, 0, 0, time.UTC), net.IPv4(10, 0, 0, 1)},
+	} {
+		if got, err := Marshal(v); err != nil || string(got) != want {
+			t.Errorf("%s, %v, want %s", got, err, want)
 		}
 	}
 }

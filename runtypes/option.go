@@ -58,8 +58,14 @@ func AsCompaction(trigger string) TurnOption {
 	return func(s *setup) { s.compaction, s.trigger = true, trigger }
 }
 
-// WithClock replaces time.Now, for tests.
-func WithClock(now func() time.Time) TurnOption { return func(s *setup) { s.now = now } }
+// WithClock replaces time.Now, for tests. Nil changes nothing.
+func WithClock(now func() time.Time) TurnOption {
+	return func(s *setup) {
+		if now != nil {
+			s.now = now
+		}
+	}
+}
 
 // root builds the turn's run.
 func (s *setup) root(runID uuid.UUID, who Identity) *Run {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
 	"sync"
 	"sync/atomic"
@@ -14,12 +15,13 @@ import (
 	"github.com/tracesmith/tracesmith/internal/idgen"
 )
 
-// scope is a run that is still open, and what is open under it. sink, now, above
+// scope is a run that is still open, and what is open under it. sink, now, above, cause
 // and the run's ids, times, kind and identity do not change once it is made.
 type scope struct {
 	sink  Sink
 	now   func() time.Time
-	above *scope // nil on a turn that StartTurn began
+	above *scope       // nil on a turn that StartTurn began
+	cause func() error // of a turn that is tied to a context: why that ended; nil: it has not
 
 	streaming atomic.Bool // the first token has come
 	ending    sync.Mutex  // held until the run is written in its final state
@@ -31,6 +33,7 @@ type scope struct {
 	ended  bool
 	open   map[*scope]struct{}
 	unbind func() bool // lets go of the context that ends the turn
+	late   *time.Timer // ends what does not end by itself
 }
 
 // build makes a run under parent.
@@ -101,13 +104,36 @@ func (s *scope) post() {
 	_ = s.sink.Submit(Op{Verb: Post, Run: &first})
 }
 
-// fail finishes the run with an error.
+// stop is called when the turn's context has ended.
+func (s *scope) stop() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.ended {
+		s.late = time.AfterFunc(grace, func() { s.finish(nil, nil, fmt.Sprint(s.cause())) })
+	}
+}
+
+// stopped says why the turn's context has ended; nil: it has not, or there is none.
+func (s *scope) stopped() error {
+	for each := s; each != nil; each = each.above {
+		if each.cause != nil {
+			return each.cause()
+		}
+	}
+	return nil
+}
+
+// fail finishes the run with an error. Of a turn that was cancelled it is no more
+// than what that looks like from within.
 func (s *scope) fail(err error) {
+	cause := s.stopped()
 	switch {
+	case cause != nil:
+		s.finish(nil, nil, fmt.Sprint(cause))
 	case err == nil:
 		s.finish(nil, errors.New("unknown error"), "")
 	case errors.Is(err, context.Canceled):
-		s.finish(nil, nil, err.Error())
+		s.finish(nil, nil, fmt.Sprint(err))
 	default:
 		s.finish(nil, err, "")
 	}
@@ -117,6 +143,11 @@ func (s *scope) fail(err error) {
 // ended: the sink may be closed next. What is open below goes first, so that it is
 // delivered before its parent says that all is done.
 func (s *scope) finish(output json.RawMessage, err error, reason string) {
+	if s.cause != nil && err == nil && reason == "" {
+		if cause := s.cause(); cause != nil {
+			reason = fmt.Sprint(cause)
+		}
+	}
 	s.ending.Lock()
 	defer s.ending.Unlock()
 	s.mu.Lock()
@@ -131,6 +162,9 @@ func (s *scope) finish(output json.RawMessage, err error, reason string) {
 	}
 	if s.unbind != nil {
 		s.unbind()
+	}
+	if s.late != nil {
+		s.late.Stop()
 	}
 	s.mu.Unlock()
 
@@ -158,7 +192,7 @@ func (s *scope) write(output json.RawMessage, err error, reason string) {
 		Interrupt(s.run, s.now(), reason)
 	} else {
 		if err != nil {
-			s.run.Error = err.Error()
+			s.run.Error = fmt.Sprint(err) // which survives an Error method that panics
 		}
 		Finish(s.run, s.now())
 	}

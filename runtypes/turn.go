@@ -1,6 +1,7 @@
 package runtypes
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -34,7 +35,9 @@ func StartTurn(s Sink, id Identity, prompt any, opts ...TurnOption) *Turn {
 func startTurn(s Sink, id Identity, prompt any, opts []TurnOption) *Turn {
 	with := setup{now: time.Now}
 	for _, opt := range opts {
-		opt(&with)
+		if opt != nil {
+			opt(&with)
+		}
 	}
 	runID := idgen.New()
 	r := with.root(runID, id)
@@ -88,7 +91,8 @@ func (t *Turn) llm(model string, messages any) *Child {
 	})
 }
 
-// Tool starts a tool call. callID is the model's id for it, empty if it has none.
+// Tool starts a tool call with its arguments. callID is the model's id for it, empty if
+// it has none. A tool without a name is called unknown, as every tool needs one.
 func (t *Turn) Tool(name, callID string, args any) *Child {
 	if t == nil {
 		return nil
@@ -98,7 +102,7 @@ func (t *Turn) Tool(name, callID string, args any) *Child {
 
 func (t *Turn) tool(name, callID string, args any) *Child {
 	return t.child(func(parent *Run, id uuid.UUID, at time.Time) *Run {
-		r := Tool(parent, id, at, name)
+		r := Tool(parent, id, at, cmp.Or(name, unnamed))
 		r.Inputs = value(args)
 		if callID != "" {
 			r.Metadata = map[string]any{"tool_call_id": callID}
@@ -107,8 +111,11 @@ func (t *Turn) tool(name, callID string, args any) *Child {
 	})
 }
 
+// unnamed is what the contract has to be told where an agent does not know a name.
+const unnamed = "unknown"
+
 // Subagent starts a nested agent, which is a turn of its own. kind is its type or
-// role, such as researcher; id names it, and is made up when empty. Subagents may
+// role, such as researcher, unknown when empty; id names it, and is made up when empty. Subagents may
 // nest and run side by side. Start one from the tool call that asked for it where
 // there is one: see [Child.Subagent].
 func (t *Turn) Subagent(kind, id string, prompt any) *Turn {
@@ -119,7 +126,7 @@ func (t *Turn) Subagent(kind, id string, prompt any) *Turn {
 		if id == "" {
 			id = runID.String()
 		}
-		r := Subagent(parent, runID, at, SubagentInfo{ID: id, Type: kind})
+		r := Subagent(parent, runID, at, SubagentInfo{ID: id, Type: cmp.Or(kind, unnamed)})
 		r.Inputs = conversation("user", prompt)
 		return r
 	})
@@ -159,13 +166,21 @@ func (t *Turn) End(output any) {
 // Done finishes a turn, as a rule a subagent's, with what it gave back: an answer,
 // and an error if it failed.
 func (t *Turn) Done(output any, err error) {
-	switch {
-	case t == nil:
-	case err != nil:
-		t.fail(err)
-	default:
-		t.finish(conversation("assistant", output), nil, "")
+	if t != nil {
+		t.done(output, err)
 	}
+}
+
+func (t *Turn) done(output any, err error) {
+	if err == nil {
+		t.finish(conversation("assistant", output), nil, "")
+		return
+	}
+	if output != nil && output != "" {
+		raw := conversation("assistant", output)
+		t.change(func(r *Run) { r.Outputs = raw })
+	}
+	t.fail(err)
 }
 
 // Fail finishes the turn with an error; with one that is [context.Canceled] it was

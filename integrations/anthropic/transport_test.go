@@ -211,6 +211,42 @@ func TestACallThatIsCutKeepsWhatCame(t *testing.T) {
 	f("closed", "closed by the client", func(_ context.CancelCauseFunc, resp *http.Response) { _ = resp.Body.Close() })
 }
 
+func TestAnAnswerThatIsCutWithItsTurnIsKept(t *testing.T) {
+	server := serve(t)
+	for range 20 { // whoever else waits for the context must not come first
+		sink := &runtypes.Recorder{}
+		ctx, cancel := context.WithCancelCause(t.Context())
+		id := runtypes.Identity{Integration: "my-agent", Runtime: "My Agent", ThreadID: "t"}
+		_, err := runtypes.RunTurn(ctx, sink, id, "x", func(ctx context.Context, _ *runtypes.Turn) (string, error) {
+			resp, err := ask(ctx, server.URL(), "held", "true")
+			if err != nil {
+				return "", err
+			}
+			defer resp.Body.Close()
+			buf := make([]byte, 64<<10)
+			for seen := ""; ; {
+				n, err := resp.Body.Read(buf)
+				if err != nil {
+					return "", err
+				}
+				if seen += string(buf[:n]); strings.Contains(seen, "not end") {
+					cancel(errors.New("Interrupted by user"))
+				}
+			}
+		})
+		if !errors.Is(err, context.Canceled) {
+			t.Fatal(err)
+		}
+		runs, err := sink.Runs()
+		if err != nil || len(runs) != 2 {
+			t.Fatalf("%d runs, %v", len(runs), err)
+		}
+		if r := runs[1]; r.Error != "Interrupted by user" || !strings.Contains(string(r.Outputs), "does not end") || r.Usage == nil {
+			t.Fatalf("error %q, outputs %s, usage %+v", r.Error, r.Outputs, r.Usage)
+		}
+	}
+}
+
 func TestOtherRequestsPassThrough(t *testing.T) {
 	server := serve(t)
 	sink := &runtypes.Recorder{}

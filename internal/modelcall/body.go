@@ -148,7 +148,9 @@ func (b *body) finish(cause error) {
 func failed(ctx context.Context, child *runtypes.Child, cause error) {
 	switch {
 	case errors.Is(ctx.Err(), context.Canceled):
-		child.Interrupt(context.Cause(ctx).Error())
+		child.Interrupt(fmt.Sprint(context.Cause(ctx)))
+	case ctx.Err() != nil:
+		child.Fail(context.Cause(ctx)) // whoever closes the body does so for this
 	case errors.Is(cause, errClosed):
 		child.Interrupt(cause.Error())
 	default:
