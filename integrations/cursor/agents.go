@@ -1,0 +1,353 @@
+package cursor
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/tracesmith/tracesmith/integrations"
+	"github.com/tracesmith/tracesmith/internal/agentkit"
+	"github.com/tracesmith/tracesmith/runtypes"
+)
+
+// agent is a subagent that was started and has not been told to its end. Its tools come
+// under a conversation of its own, which is not known from the beginning.
+type agent struct {
+	scope
+	ID         string           `json:"id"` // of the call that started it
+	Kind       string           `json:"kind,omitempty"`
+	Hash       string           `json:"hash,omitempty"`  // of its task
+	Talk       string           `json:"talk"`            // its parent's conversation
+	Generation string           `json:"generation"`      // and turn
+	Child      string           `json:"child,omitempty"` // its own conversation
+	Begin      string           `json:"begin"`           // the event that started it
+	Call       string           `json:"call,omitempty"`  // the event of the call
+	Start      time.Time        `json:"start"`
+	Last       time.Time        `json:"last"`
+	PID        int              `json:"pid,omitempty"`
+	Dir        string           `json:"dir,omitempty"`  // where subagents' transcripts are
+	File       string           `json:"file,omitempty"` // its own, where an event names it
+	Tool       *agentkit.Anchor `json:"tool,omitempty"` // run of the call
+	ToolName   string           `json:"tool_name,omitempty"`
+	Run        *agentkit.Anchor `json:"run"`
+	End        *ending          `json:"end,omitempty"`
+	Idle       bool             `json:"idle,omitempty"`
+	Closing    bool             `json:"closing,omitempty"`
+}
+
+// held is an event of a conversation that belongs to one of several subagents, and
+// nothing says yet to which.
+type held struct {
+	Talk       string `json:"talk"`
+	Ref        string `json:"ref"`
+	Parent     string `json:"parent"`     // conversation and
+	Generation string `json:"generation"` // turn of the candidates
+
+	Run *agentkit.Anchor `json:"run,omitempty"` // its root
+}
+
+func (a *agent) lose(why string) { a.End = &ending{At: a.Last, Status: why, Quiet: true} }
+
+// turnOver reports whether the turn that started it has ended.
+func (a *agent) turnOver(r *reducer) bool {
+	t := r.turn(a.Talk, a.Generation)
+	return t == nil || t.End != nil
+}
+
+// file is the subagent's transcript, as far as that is known.
+func (a *agent) file() string {
+	if a.File != "" || a.Dir == "" || a.Child == "" {
+		return a.File
+	}
+	return a.Dir + a.Child + ".jsonl"
+}
+
+// above is the run that the subagent's call hangs under.
+func (a *agent) above() *agentkit.Anchor {
+	under := a.Run
+	if a.Tool != nil {
+		under = a.Tool
+	}
+	cut := strings.LastIndexByte(under.Order, '.')
+	if cut < 0 {
+		return nil
+	}
+	order := under.Order[:cut]
+	id, err := uuid.Parse(order[max(0, len(order)-36):])
+	if err != nil {
+		return nil
+	}
+	return &agentkit.Anchor{
+		ID: id, Trace: under.Trace, Order: order, Start: a.Run.Turn, Agent: under.Agent, Who: under.Who, Turn: a.Run.Turn,
+	}
+}
+
+// agentsDir is where the transcripts of a conversation's subagents are.
+func agentsDir(transcript string) string {
+	i := strings.LastIndexAny(transcript, `/\`)
+	if i < 0 {
+		return ""
+	}
+	return transcript[:i+1] + "subagents" + transcript[i:i+1]
+}
+
+// agentOf is the subagent of a conversation.
+func (r *reducer) agentOf(talk string) *agent {
+	for _, a := range r.Agents {
+		if a.Child == talk {
+			return a
+		}
+	}
+	return nil
+}
+
+// agentStart posts a subagent and the call that started it. They stay pending.
+func (r *reducer) agentStart(src integrations.Source, e integrations.Event, d *data) ([]runtypes.Op, error) {
+	parent := d.Parent
+	if parent == "" {
+		parent = d.Conversation
+	}
+	if d.Agent == "" || slices.ContainsFunc(r.Agents, func(a *agent) bool { return a.ID == d.Agent && a.parent(r) == parent }) {
+		return nil, nil
+	}
+	a := &agent{
+		ID: d.Agent, Kind: d.AgentType, Hash: d.Hash, Begin: e.Ref, Start: e.At, Last: e.At, PID: d.PID,
+		Dir: agentsDir(d.Transcript),
+	}
+	var ops []runtypes.Op
+	var f *family
+	if above := r.agentOf(parent); above != nil { // one that a subagent started
+		a.Talk, a.Generation = above.Talk, above.Generation
+		above.take(src, above.Start, e, d, a.ID)
+		f = above.family()
+		a.call(f, above.tell(src, above.Start))
+	} else {
+		t := r.openIn(parent)
+		if t == nil || t.Closing {
+			return nil, nil
+		}
+		a.Talk, a.Generation = t.Talk, t.Generation
+		if t.Blind {
+			t.keep(e.Ref)
+			return nil, nil
+		}
+		t.take(src, t.Start, e, d, a.ID)
+		ops = r.post(src, t)
+		f = r.familyOf(src, t)
+		a.call(f, t.tell(src, t.Start))
+	}
+	under := f.parent
+	if a.Tool != nil {
+		call := a.callRun(src)
+		ops = append(ops, runtypes.Op{Verb: runtypes.Post, Run: call})
+		under = call
+	}
+	run := runtypes.Subagent(under, f.id("subagent", a.ID), a.Start, runtypes.SubagentInfo{ID: a.ID, Type: a.Kind})
+	a.Run = agentkit.NewAnchor(run, f.start, a.Generation)
+	r.Agents = append(r.Agents, a)
+	ops = append(ops, runtypes.Op{Verb: runtypes.Post, Run: a.run(src)})
+	if len(r.Agents) > maxAgents && r.Agents[0].End == nil {
+		r.Agents[0].lose("Cursor never told of the subagent's end")
+	}
+	return ops, nil
+}
+
+// call remembers the call that started the subagent.
+func (a *agent) call(f *family, t *story) {
+	for _, c := range t.calls {
+		if c.agent == a.ID {
+			run := runtypes.Tool(f.parent, f.id("tool", c.key), c.start, c.name)
+			a.Tool, a.ToolName, a.Call = agentkit.NewAnchor(run, f.start, c.key), c.name, c.pre
+			return
+		}
+	}
+}
+
+// parent is the conversation that started it: its turn's, or a subagent's.
+func (a *agent) parent(r *reducer) string {
+	for _, above := range r.Agents {
+		if above != a && a.Tool != nil && strings.HasPrefix(a.Tool.Order, above.Run.Order+".") {
+			return above.Child
+		}
+	}
+	return a.Talk
+}
+
+// agentStop ends a subagent: that of the id, else the open one of the same task.
+func (r *reducer) agentStop(src integrations.Source, e integrations.Event, d *data) ([]runtypes.Op, error) {
+	a := r.stopped(d)
+	if a == nil {
+		if t := r.openIn(d.Conversation); t != nil && t.Blind && !t.Closing {
+			t.keep(e.Ref)
+		}
+		return nil, nil
+	}
+	a.End = &ending{At: e.At, Status: d.Status, Ref: e.Ref, Text: d.Error}
+	a.Last, a.File = e.At, d.AgentFile
+	if above := r.agentOf(a.parent(r)); above != nil {
+		above.take(src, above.Start, e, d, a.ID)
+	} else if t := r.turn(a.Talk, a.Generation); t != nil && !t.Closing {
+		t.Last = e.At
+		t.take(src, t.Start, e, d, a.ID)
+	}
+	return nil, nil
+}
+
+func (r *reducer) stopped(d *data) *agent {
+	var byTask, byKind []*agent
+	for _, a := range r.Agents {
+		switch {
+		case a.End != nil && !a.End.Quiet:
+			continue
+		case d.Agent != "":
+			if a.ID == d.Agent {
+				return a
+			}
+			continue
+		}
+		if a.Talk == d.Conversation || a.parent(r) == d.Conversation {
+			if a.Kind == d.AgentType && a.Hash == d.Hash {
+				byTask = append(byTask, a)
+			}
+			if a.Kind == d.AgentType || d.AgentType == "" {
+				byKind = append(byKind, a)
+			}
+		}
+	}
+	switch {
+	case len(byTask) > 0:
+		return byTask[0] // of equal tasks any will do
+	case len(byKind) == 1:
+		return byKind[0]
+	}
+	return nil
+}
+
+// agentWork takes an event of a subagent's conversation.
+func (r *reducer) agentWork(src integrations.Source, a *agent, e integrations.Event, d *data) ([]runtypes.Op, error) {
+	if a.Closing {
+		return nil, nil
+	}
+	if e.At.After(a.Last) {
+		a.Last = e.At
+	}
+	if ended := a.take(src, a.Start, e, d, ""); ended != nil {
+		return []runtypes.Op{r.endTool(src, a.family(), ended, nil)}, nil
+	}
+	return nil, nil
+}
+
+// adopt finds out whose an event of an unknown conversation is: a subagent's, or held
+// until that is known. It reports false if there is nobody it could belong to.
+func (r *reducer) adopt(src integrations.Source, e integrations.Event, d *data) bool {
+	pending := slices.ContainsFunc(r.Held, func(h held) bool { return h.Talk == d.Conversation })
+	if !pending && r.link(src, d.Conversation) {
+		return true
+	}
+	var free []*agent
+	for _, a := range r.Agents {
+		if a.Child == "" {
+			free = append(free, a)
+		}
+	}
+	if !pending && len(free) == 1 && free[0].End == nil && len(r.Held) == 0 {
+		free[0].Child = d.Conversation
+		return true
+	}
+	if len(free) > 0 && len(r.Held) < maxHeld {
+		r.Held = append(r.Held, held{d.Conversation, e.Ref, free[0].Talk, free[0].Generation, free[0].above()})
+		return true
+	}
+	var blind []*turn
+	for _, t := range r.Turns {
+		if t.Blind && t.End == nil && r.talk(t.Talk).Main {
+			blind = append(blind, t)
+		}
+	}
+	if len(blind) == 1 { // it will be found out when that is told
+		blind[0].keep(e.Ref)
+		return true
+	}
+	return false
+}
+
+// keep adds an event to a blind turn, to be heard again at its end.
+func (t *turn) keep(ref string) { t.Refs = append(t.Refs, ref+" ") }
+
+// link looks a conversation up in Cursor's files: a subagent's transcript lies beside its
+// parent's and begins with its task.
+func (r *reducer) link(src integrations.Source, talk string) bool {
+	if !plain(talk) {
+		return false
+	}
+	for _, a := range r.Agents {
+		if a.Child != "" || a.Dir == "" {
+			continue
+		}
+		list, err := sections(src, a.Dir+talk+".jsonl")
+		if err != nil || len(list) == 0 {
+			continue
+		}
+		task := agentkit.HashText(list[0].prompt)
+		var same, beside []*agent
+		for _, b := range r.Agents {
+			if b.Dir == a.Dir && b.Child == "" {
+				beside = append(beside, b)
+				if b.Hash == task {
+					same = append(same, b)
+				}
+			}
+		}
+		switch {
+		case len(same) > 0:
+			same[0].Child = talk
+		case len(beside) == 1:
+			a.Child = talk
+		default:
+			return false
+		}
+		return true
+	}
+	return false
+}
+
+// plain reports whether a conversation's id may stand in a file's name.
+func plain(id string) bool {
+	for _, c := range []byte(id) {
+		if c != '-' && (c < '0' || c > '9') && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') {
+			return false
+		}
+	}
+	return id != "" && len(id) <= 64
+}
+
+// settleHeld hears the events again whose subagent is known by now.
+func (r *reducer) settleHeld(src integrations.Source) ([]runtypes.Op, error) {
+	var ops []runtypes.Op
+	seen := map[string]bool{}
+	for i := 0; i < len(r.Held); {
+		h := r.Held[i]
+		if !seen[h.Talk] && r.agentOf(h.Talk) == nil {
+			r.link(src, h.Talk)
+		}
+		seen[h.Talk] = true
+		a := r.agentOf(h.Talk)
+		if a == nil {
+			i++
+			continue
+		}
+		r.Held = slices.Delete(r.Held, i, i+1)
+		e, d, err := recall(src, h.Ref)
+		if err != nil {
+			continue
+		}
+		more, err := r.agentWork(src, a, e, d)
+		ops = append(ops, more...)
+		if err != nil {
+			return ops, err
+		}
+	}
+	return ops, nil
+}
