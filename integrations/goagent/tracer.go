@@ -16,6 +16,7 @@ import (
 	"github.com/tracesmith/tracesmith/exporter"
 	"github.com/tracesmith/tracesmith/gitinfo"
 	"github.com/tracesmith/tracesmith/internal/config"
+	"github.com/tracesmith/tracesmith/internal/delivery"
 	"github.com/tracesmith/tracesmith/internal/journal"
 	"github.com/tracesmith/tracesmith/internal/store"
 	"github.com/tracesmith/tracesmith/internal/tree"
@@ -55,7 +56,8 @@ type Tracer struct {
 const maxTraces = 100
 
 // Open reads the settings and opens the destinations: the local store, unless it
-// is switched off, and LangSmith, if there is a key. Where tracing is off
+// is switched off, and LangSmith, if there is a key, a login of LangSmith's command
+// line (~/.langsmith/config.json) or a list of replicas. Where tracing is off
 // (TRACESMITH=0) there are none and no error. The error is that of settings that
 // cannot be used, or of the last destination that would not open; an agent reports
 // it and goes on without a Tracer. The owner calls Close.
@@ -86,7 +88,7 @@ func Open(ctx context.Context, cfg Config) (*Tracer, error) {
 	if settings.Store {
 		err = t.keep(ctx, cfg, settings)
 	}
-	if settings.APIKey != "" && settings.Upload != config.Off {
+	if settings.Delivers() && settings.Upload != config.Off {
 		err = errors.Join(err, t.send(cfg, settings))
 	}
 	if len(t.to) == 0 && err != nil {
@@ -121,17 +123,21 @@ func (t *Tracer) keep(ctx context.Context, cfg Config, settings config.Config) e
 	return nil
 }
 
-// send starts delivery to LangSmith.
+// send starts delivery to LangSmith, to each of the replicas if there are any.
 func (t *Tracer) send(cfg Config, settings config.Config) error {
-	batcher, err := exporter.New(exporter.Config{
-		Endpoint: settings.Endpoint, APIKey: settings.APIKey, WorkspaceID: settings.WorkspaceID,
-		Redact: prepare(cfg, settings), OnDrop: cfg.OnDrop, Logger: cfg.Logger,
-	})
+	to, err := delivery.Config(settings, cfg.Env)
 	if err != nil {
 		return err
 	}
+	to.Redact, to.OnDrop, to.Logger = prepare(cfg, settings), cfg.OnDrop, cfg.Logger
+	batcher, err := exporter.New(to)
+	if err != nil {
+		return fmt.Errorf("LangSmith: %w", err)
+	}
 	t.to = append(t.to, batcher)
-	t.where = append(t.where, settings.Endpoint)
+	for _, place := range settings.Places() {
+		t.where = append(t.where, place.Endpoint)
+	}
 	return nil
 }
 
@@ -158,6 +164,9 @@ func (t *Tracer) Sink() runtypes.Sink {
 // Submit hands an op to every destination and returns at once. An op that one of
 // them refuses is counted there, told to OnDrop, and returned as an error.
 func (t *Tracer) Submit(op runtypes.Op) error {
+	if t == nil || len(t.to) == 0 {
+		return nil
+	}
 	if op.Run == nil {
 		return &runtypes.FieldError{Field: "run", Err: errors.New("missing")}
 	}

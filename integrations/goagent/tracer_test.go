@@ -140,7 +140,8 @@ func TestTracingThatIsOffIsNil(t *testing.T) {
 		t.Error("a destination though tracing is off")
 	}
 	var none *goagent.Tracer
-	if none.Sink() != nil || none.Where() != nil || none.Flush(t.Context()) != nil || none.Close(t.Context()) != nil || turn(none.Sink()) != nil {
+	if none.Sink() != nil || none.Where() != nil || none.Flush(t.Context()) != nil || none.Close(t.Context()) != nil || turn(none.Sink()) != nil ||
+		none.Submit(runtypes.Op{}) != nil {
 		t.Error("a nil Tracer is not off")
 	}
 	if entries, err := os.ReadDir(w.env["TRACESMITH_STATE"]); err != nil || len(entries) > 0 {
@@ -172,5 +173,75 @@ func TestADestinationThatIsMissingDoesNotHoldUpTheOther(t *testing.T) {
 	w.env["TRACESMITH_CONTENT"] = "nonsense"
 	if _, err := goagent.Open(t.Context(), goagent.Config{Env: func(name string) string { return w.env[name] }}); err == nil {
 		t.Error("settings that cannot be used and no error")
+	}
+}
+
+// play starts one more server that plays LangSmith.
+func play(t *testing.T, key string) *ingest.Server {
+	t.Helper()
+	server, err := ingest.Start(ingest.Config{Key: key}, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = server.Close(context.Background()) })
+	return server
+}
+
+func TestWhoeverIsSignedInNeedsNoKey(t *testing.T) {
+	w := newWorld(t)
+	delete(w.env, "LANGSMITH_API_KEY")
+	file := filepath.Join(w.env["HOME"], ".langsmith", "config.json")
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	login := `{"current_profile": "me", "profiles": {"me": {"api_url": "` + w.server.URL() + `", "oauth": {"access_token": "key", "expires_at": "2999-01-01T00:00:00Z"}}}}`
+	if err := os.WriteFile(file, []byte(login), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	tracer := w.open(t, goagent.Config{})
+	turn(tracer.Sink())
+	if err := tracer.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(w.server.Memory().Runs()); n != 2 {
+		t.Errorf("%d runs, want 2", n)
+	}
+}
+
+func TestEveryReplicaGetsTheTurn(t *testing.T) {
+	w := newWorld(t)
+	other := play(t, "another")
+	w.env["LANGSMITH_RUNS_ENDPOINTS"] = `[{"project_name": "own"}, {"api_url": "` + other.URL() + `", "api_key": "another", "project_name": "theirs"}]`
+	tracer := w.open(t, goagent.Config{})
+	if where := tracer.Where(); len(where) != 3 || where[1] != w.server.URL() || where[2] != other.URL() {
+		t.Errorf("where: %v", where)
+	}
+	turn(tracer.Sink())
+	if err := tracer.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for project, server := range map[string]*ingest.Server{"own": w.server, "theirs": other} {
+		runs := server.Memory().Runs()
+		if len(runs) != 2 || runs[0].SessionName != project {
+			t.Errorf("%s: %d runs: %+v", project, len(runs), runs)
+		}
+		for _, v := range runtypes.ValidateWire(runs) {
+			t.Errorf("%s: %s", project, v)
+		}
+	}
+}
+
+func TestWhatIsHiddenFromLangSmithStaysInTheStore(t *testing.T) {
+	w := newWorld(t)
+	w.env["LANGSMITH_HIDE_INPUTS"] = "true"
+	tracer := w.open(t, goagent.Config{})
+	turn(tracer.Sink())
+	if err := tracer.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, run := range w.server.Memory().Runs() {
+		if strings.Contains(string(run.Inputs), "print it") || len(run.Outputs) == 0 {
+			t.Errorf("inputs %s, outputs %s", run.Inputs, run.Outputs)
+		}
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"sync/atomic"
 
 	"github.com/tracesmith/tracesmith/exporter"
-	"github.com/tracesmith/tracesmith/exporter/profile"
 	"github.com/tracesmith/tracesmith/internal/config"
+	"github.com/tracesmith/tracesmith/internal/delivery"
 	"github.com/tracesmith/tracesmith/internal/drain"
 	"github.com/tracesmith/tracesmith/internal/journal"
 	"github.com/tracesmith/tracesmith/runtypes"
@@ -21,22 +21,9 @@ func (a *app) exporters(settings config.Config) ([]exporter.Config, error) {
 	if !settings.Delivers() {
 		return nil, nil
 	}
-	base := exporter.Config{
-		Endpoint: settings.Endpoint, APIKey: settings.APIKey,
-		WorkspaceID: settings.WorkspaceID, Project: settings.Project,
-		HideInputs: settings.HideInputs, HideOutputs: settings.HideOutputs, HideMetadata: settings.HideMetadata,
-	}
-	if settings.Login {
-		signedIn, err := profile.Config(a.env)
-		if err != nil {
-			return nil, fmt.Errorf("LangSmith: %w", err)
-		}
-		base.Token = signedIn.Token
-	}
-	for _, r := range settings.Replicas {
-		base.Replicas = append(base.Replicas, exporter.Replica{
-			Endpoint: r.Endpoint, APIKey: r.APIKey, WorkspaceID: r.WorkspaceID, Project: r.Project, Updates: r.Updates,
-		})
+	base, err := delivery.Config(settings, a.env)
+	if err != nil {
+		return nil, err
 	}
 	list, err := base.Split()
 	if err != nil {
