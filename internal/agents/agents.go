@@ -5,6 +5,8 @@ package agents
 import (
 	"github.com/tracesmith/tracesmith/integrations"
 	claudecode "github.com/tracesmith/tracesmith/integrations/claude-code"
+	"github.com/tracesmith/tracesmith/integrations/copilot"
+	"github.com/tracesmith/tracesmith/integrations/cursor"
 	openaicodex "github.com/tracesmith/tracesmith/integrations/openai-codex"
 	"github.com/tracesmith/tracesmith/integrations/pi"
 )
@@ -14,7 +16,9 @@ func All() []*integrations.Agent {
 	return []*integrations.Agent{
 		claudecode.Agent(),
 		openaicodex.Agent(),
+		cursor.Agent(),
 		pi.Agent(),
+		copilot.Agent(),
 	}
 }
 
