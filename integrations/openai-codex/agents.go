@@ -3,7 +3,6 @@ package openaicodex
 import (
 	"cmp"
 	"errors"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -104,53 +103,6 @@ func (r *reducer) anchor(root *runtypes.Run, f *family) {
 		if a.Up == nil && a.Turn == f.turn {
 			a.Up = up
 		}
-	}
-}
-
-// adopt finds the threads that a turn started without saying so, such as a review or
-// a guardian, among the rollouts that were begun while it was on.
-func (r *reducer) adopt(src integrations.Source, f *family, end time.Time) {
-	if r.Rollout == "" {
-		return
-	}
-	begin := f.stretch.made()
-	end = begin.Add(end.Sub(f.stretch.start))
-	seen := map[string]bool{}
-	for _, day := range [...]time.Time{begin.AddDate(0, 0, -1), begin, begin.AddDate(0, 0, 1), end, end.AddDate(0, 0, 1)} {
-		pattern := filepath.Join(escape(homeOf(r.Rollout)), "sessions", day.Format("2006/01/02"), "rollout-*.jsonl")
-		if seen[pattern] {
-			continue
-		}
-		seen[pattern] = true
-		paths, err := src.Glob(pattern)
-		if err != nil {
-			return
-		}
-		for _, path := range paths {
-			r.adoptOne(src, path, f, begin, end)
-		}
-	}
-}
-
-func (r *reducer) adoptOne(src integrations.Source, path string, f *family, begin, end time.Time) {
-	thread := rolloutThread(path)
-	made := idTime(thread)
-	if made.Before(begin.Truncate(time.Millisecond)) || made.After(end) || thread == r.Session || r.Agents[thread] != nil {
-		return
-	}
-	for raw, err := range src.Lines(path, 0) {
-		if err != nil {
-			return
-		}
-		rec, ok := parseRecord(raw.Data)
-		if !ok || rec.meta == nil {
-			return
-		}
-		kind, parent := rec.meta.agent()
-		if kind != "" && (parent == r.Session || r.Agents[parent] != nil) && r.hasRoom() {
-			r.Agents[thread] = &agent{Thread: thread, Path: path, Turn: f.turn}
-		}
-		return
 	}
 }
 
@@ -270,9 +222,15 @@ func (r *reducer) emitAgent(a *agent, s *stretch, up *agentkit.Anchor) []runtype
 		run.Metadata[agentkit.MetaAgentName] = a.Name
 	}
 	prompt := s.prompt
-	if prompt == nil && a.Message != "" && a.Done == 0 {
-		prompt = &runtypes.Message{Role: "user", Content: a.Message}
-		s.entries = append([]entry{{message: *prompt}}, s.entries...)
+	if prompt == nil {
+		if a.Message != "" && a.Done == 0 {
+			prompt = &runtypes.Message{Role: "user", Content: a.Message}
+		} else {
+			prompt = s.typed
+		}
+		if prompt != nil {
+			s.entries = append([]entry{{message: *prompt}}, s.entries...)
+		}
 	}
 	if prompt != nil {
 		run.Inputs = runtypes.Messages(*prompt)

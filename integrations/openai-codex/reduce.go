@@ -33,7 +33,9 @@ type reducer struct {
 	options integrations.Options
 	reader  *reader
 	readers map[string]*reader // of subagents, by thread
-	history map[string][]runtypes.Message
+	// strangers are rollouts that no thread of the session started.
+	strangers map[string]bool
+	history   map[string][]runtypes.Message
 }
 
 // thread is what the first line of a rollout says, as far as runs repeat it.
@@ -85,18 +87,7 @@ func (r *reducer) Apply(src integrations.Source, e integrations.Event) ([]runtyp
 		r.releaseAgents(r.Ended)
 		return r.advance(src, true)
 	case integrations.Dead:
-		for _, t := range r.Turns {
-			t.Dead = true
-		}
-		r.releaseAgents(true)
-		ops, err := r.advance(src, true)
-		for err == nil && r.More { // nothing comes after it
-			var more []runtypes.Op
-			more, err = r.advance(src, true)
-			ops = append(ops, more...)
-		}
-		r.Ended = true
-		return ops, err
+		return r.dead(src)
 	}
 	var d data
 	if err := json.Unmarshal(e.Data, &d); err != nil {
@@ -106,6 +97,25 @@ func (r *reducer) Apply(src integrations.Source, e integrations.Event) ([]runtyp
 	r.heard(src, e, &d)
 	more, again := r.advance(src, false)
 	return append(ops, more...), errors.Join(err, again)
+}
+
+// dead closes whatever is open: nothing comes after it.
+func (r *reducer) dead(src integrations.Source) ([]runtypes.Op, error) {
+	r.unprompted(src)
+	var ops []runtypes.Op
+	for {
+		for _, t := range r.Turns {
+			t.Dead = true
+		}
+		r.releaseAgents(true)
+		more, err := r.advance(src, true)
+		ops = append(ops, more...)
+		found := slices.ContainsFunc(r.Turns, func(t *turn) bool { return !t.Dead }) // by the last look
+		if err != nil || len(more) == 0 && !r.More && !found {
+			r.Ended = true
+			return ops, err
+		}
+	}
 }
 
 // Status implements integrations.Reducer.
@@ -137,6 +147,7 @@ func (r *reducer) init() {
 	}
 	if r.readers == nil {
 		r.readers = map[string]*reader{}
+		r.strangers = map[string]bool{}
 		r.history = map[string][]runtypes.Message{}
 	}
 }
@@ -153,7 +164,10 @@ func (r *reducer) place(src integrations.Source, d *data) ([]runtypes.Op, error)
 	path := d.Transcript
 	switch {
 	case d.Agent != "" || rolloutThread(path) != r.Session:
-		if path == "" && r.Rollout == "" && r.Home != "" {
+		if path != "" && r.Home == "" {
+			r.Home = homeOf(path)
+		}
+		if r.Rollout == "" && r.Home != "" {
 			r.Rollout = findRollout(src, r.Home, r.Session)
 		}
 		return nil, nil
@@ -207,12 +221,17 @@ func (r *reducer) sessionStart(d *data) {
 // sessionEnd ends the session. One that was never heard of before may hold no more
 // than commands the user typed, or a review: no hook tells of those.
 func (r *reducer) sessionEnd(src integrations.Source) {
-	if !r.Begun && len(r.Turns) == 0 && len(r.Closed) == 0 && r.promptless(src) {
-		r.Begun = true
-	}
+	r.unprompted(src)
 	r.Ended = true
 	for _, t := range r.Turns {
 		t.Ended = true
+	}
+}
+
+// unprompted takes a session for one of ours that is over and that no hook told of.
+func (r *reducer) unprompted(src integrations.Source) {
+	if !r.Begun && len(r.Turns) == 0 && len(r.Closed) == 0 && r.promptless(src) {
+		r.Begun = true
 	}
 }
 

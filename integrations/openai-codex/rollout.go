@@ -129,14 +129,16 @@ type eventMsg struct {
 	Attribution *struct {
 		Trigger string `json:"turn_trigger"`
 		Parent  string `json:"parent_turn_id"`
+		Root    string `json:"root_turn_id"`
 	} `json:"turn_attribution"`
 	Last  *string `json:"last_agent_message"`
 	Error *struct {
 		Message string          `json:"message"`
 		Info    json.RawMessage `json:"codex_error_info"` // a word, or {word: details}
 	} `json:"error"`
-	Reason  string `json:"reason"`
-	Message string `json:"message"` // user_message
+	Started json.RawMessage `json:"started_at"`
+	Reason  string          `json:"reason"`
+	Message string          `json:"message"` // user_message
 	Info    *struct {
 		Total tokens `json:"total_token_usage"`
 		Last  tokens `json:"last_token_usage"`

@@ -15,6 +15,7 @@ type stretch struct {
 	context turnContext       // the last one
 	place   turnContext       // the first one: where the turn happens
 	prompt  *runtypes.Message // what the user asked
+	typed   *runtypes.Message // what stands in the user's place where nobody asked
 	origin  string            // what else began the turn
 	trigger string            // what Codex says began it
 	parent  string            // the turn of another thread that started it
@@ -56,11 +57,19 @@ type ending struct {
 	err     string
 	class   string
 	said    bool // it names a last message
+	mute    bool // of a version that does not say why a turn failed
 }
 
 // link ties a subagent's thread to the call that started it.
 type link struct {
 	call, thread, message string
+}
+
+// tie notes a link, unless its thread is known.
+func (s *stretch) tie(l link) {
+	if l.thread != "" && !s.started(l.thread) {
+		s.links = append(s.links, l)
+	}
 }
 
 // compaction is the conversation being replaced by a summary of it.
@@ -123,8 +132,14 @@ func (s *stretch) addItem(r *record) {
 	i := r.item
 	switch {
 	case i.Type == "message" && i.Role == "user":
-		if i.kind() == "multi_agent.subagent_notification" {
-			s.say(r, runtypes.Message{Role: "user", Content: contentText(i.Content)})
+		m := runtypes.Message{Role: "user", Content: contentText(i.Content)}
+		switch i.kind() {
+		case "multi_agent.subagent_notification":
+			s.say(r, m)
+		case "user.text":
+			if s.typed == nil {
+				s.typed = &m
+			}
 		}
 	case i.Type == "agent_message":
 		s.say(r, runtypes.Message{Role: "user", Name: messageName(i.Author), Content: contentText(i.Content)})
@@ -183,12 +198,12 @@ func (s *stretch) addCompleted(r *record, i *completedItem) {
 		s.asked(r, i.ReviewHint)
 	case "SubAgentActivity":
 		if i.Kind == "started" {
-			s.links = append(s.links, link{call: i.ID, thread: i.Agent})
+			s.tie(link{call: i.ID, thread: i.Agent})
 		}
 	case "CollabAgentToolCall":
 		for _, thread := range i.Receivers {
 			if i.Tool == "spawn_agent" {
-				s.links = append(s.links, link{call: i.ID, thread: thread, message: i.Prompt})
+				s.tie(link{call: i.ID, thread: thread, message: i.Prompt})
 			}
 		}
 		s.learn(i.ID, itemFacts(r, i))
@@ -201,7 +216,10 @@ func (s *stretch) addCompleted(r *record, i *completedItem) {
 // finish takes the line that ends the turn: nothing is waited for any more.
 func (s *stretch) finish(r *record) {
 	e := r.event
-	s.end = &ending{at: r.at, aborted: e.Type == "turn_aborted", reason: e.Reason, said: e.Last != nil && *e.Last != ""}
+	s.end = &ending{
+		at: r.at, aborted: e.Type == "turn_aborted", reason: e.Reason,
+		said: e.Last != nil && *e.Last != "", mute: len(e.Started) == 0,
+	}
 	if e.Error != nil {
 		s.end.err, s.end.class = e.Error.Message, errorWord(e.Error.Info)
 		if s.end.err == "" {

@@ -129,6 +129,9 @@ func (s *stretch) addOutput(r *record) {
 			w.text = t.text
 		}
 	}
+	if t.name == "spawn_agent" { // older versions have no item that says so
+		s.tie(link{call: t.id, thread: stringField(json.RawMessage(t.text), "agent_id")})
+	}
 	s.say(r, runtypes.Message{Role: "tool", ToolCallID: t.id, Content: t.text, Status: t.status()})
 }
 

@@ -1,0 +1,94 @@
+package openaicodex
+
+import (
+	"path/filepath"
+	"time"
+
+	"github.com/tracesmith/tracesmith/integrations"
+)
+
+// maxDays bounds how far back a thread is looked for that works for a turn.
+const maxDays = 31
+
+// adopt finds the threads that worked for a turn without its saying so, such as a
+// review or a guardian. A guardian's may have been made when the process began, which
+// can be days before the turn, and it works for turn after turn.
+func (r *reducer) adopt(src integrations.Source, f *family, end time.Time) {
+	if r.Rollout == "" {
+		return
+	}
+	begin := f.stretch.made()
+	end = begin.Add(end.Sub(f.stretch.start)) // by the clock that ids are made with
+	since := begin
+	if made := idTime(r.Session); !made.IsZero() && made.Before(begin) {
+		since = made
+	}
+	if earliest := end.AddDate(0, 0, -maxDays); since.Before(earliest) {
+		since = earliest
+	}
+	// Folders are named after local days.
+	for day := since.AddDate(0, 0, -1); !day.After(end.AddDate(0, 0, 1).Truncate(24 * time.Hour)); day = day.AddDate(0, 0, 1) {
+		paths, err := src.Glob(filepath.Join(escape(homeOf(r.Rollout)), "sessions", day.Format("2006/01/02"), rolloutName))
+		if err != nil {
+			return
+		}
+		for _, path := range paths {
+			made := idTime(rolloutThread(path))
+			if !made.Before(since.Truncate(time.Millisecond)) && !made.After(end.Add(time.Minute)) { // of a killed turn the end is a guess
+				during := !made.Before(begin.Truncate(time.Millisecond)) && !made.After(end)
+				r.adoptOne(src, path, f, during)
+			}
+		}
+	}
+}
+
+// adoptOne takes a thread in that a thread of the session started and that worked for
+// the turn: its own turns say for which. In older versions they do not, and it has to
+// have been made while the turn was on (during).
+func (r *reducer) adoptOne(src integrations.Source, path string, f *family, during bool) {
+	id := rolloutThread(path)
+	if id == r.Session || r.Agents[id] != nil || r.strangers[path] {
+		return
+	}
+	rd := newReader(path, 0, nil)
+	a := &agent{Thread: id, Path: path, Turn: f.turn}
+	for raw, err := range src.Lines(path, 0) {
+		if err != nil {
+			return
+		}
+		if !structural(raw.Data) {
+			continue
+		}
+		rec, ok := parseRecord(raw.Data)
+		switch {
+		case rd.meta == nil:
+			if !ok || rec.meta == nil || !r.family(rec.meta) {
+				r.strangers[path] = true
+				return
+			}
+			rd.meta = rec.meta
+			a.Kind, _ = rec.meta.agent()
+			a.Name = rec.meta.name()
+		case ok && rec.starts() && !rd.foreign(&rec):
+			at := rec.event.Attribution
+			if at == nil || at.Parent == "" && at.Root == "" {
+				if during && r.hasRoom() {
+					r.Agents[id] = a
+				}
+				return
+			}
+			if at.Parent == f.turn || at.Root == f.turn {
+				if a.From = raw.Offset; r.hasRoom() {
+					r.Agents[id] = a
+				}
+				return
+			}
+		}
+	}
+}
+
+// family reports whether one of the session's threads started another.
+func (r *reducer) family(m *sessionMeta) bool {
+	kind, parent := m.agent()
+	return kind != "" && (parent == r.Session || r.Agents[parent] != nil)
+}
