@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"unicode/utf8"
 
 	"github.com/tracesmith/tracesmith/runtypes"
 )
@@ -74,18 +73,17 @@ func each[T any](all []T, clean func(*T) bool) []T {
 	return out
 }
 
-// file cleans an attachment. What is not text, such as a screenshot, stays.
+// file cleans an attachment. What is not text, such as a screenshot, stays. UTF-16
+// that holds a secret becomes UTF-8.
 func file(a *runtypes.Attachment) bool {
 	changed := text(&a.Name)
 	changed = text(&a.MIMEType) || changed
-	if !utf8.Valid(a.Data) {
-		return changed
-	}
-	spans := fullIndex().scan(a.Data, nil)
+	data := readable(a)
+	spans := fullIndex().scan(data, nil)
 	if len(spans) == 0 {
 		return changed
 	}
-	a.Data = replace(nil, a.Data, spans)
+	a.Data = replace(nil, data, spans)
 	return true
 }
 
