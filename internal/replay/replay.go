@@ -84,11 +84,14 @@ func (p *player) step(s Step) error {
 	p.files.moveTo(s)
 	payload := integrations.Payload{
 		Body: compact(s.Body), Args: s.Argv,
-		Env:    func(string) string { return "" },
+		Env:    p.env,
 		Exists: p.files.Exists, Parent: s.PID,
 	}
-	if s.Hangup {
+	switch {
+	case s.Hangup:
 		return p.hangUp(s)
+	case len(payload.Body) == 0:
+		return nil // the agent was stopped before it had told its hook anything
 	}
 	route, err := p.peek(s, payload)
 	if err != nil {
@@ -119,6 +122,14 @@ func (p *player) step(s Step) error {
 		return err
 	}
 	return p.enter(entry)
+}
+
+// env is the agent's environment: it says where home is, and no more.
+func (p *player) env(key string) string {
+	if key == "HOME" {
+		return p.files.prefix
+	}
+	return ""
 }
 
 // peek reads where an event belongs, as the reader of its stream does if it has one.

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -138,10 +139,23 @@ var timestamps = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\b20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?Z`)
 })
 
+// milliseconds are times since 1970, as agents write them to a field of that name.
+var milliseconds = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`"timestamp": ?1[0-9]{12}\b`)
+})
+
 // rewriter replaces the recorded home by another and moves every time by shift.
 func rewriter(from, to string, shift time.Duration) func([]byte) []byte {
 	return func(raw []byte) []byte {
 		raw = bytes.ReplaceAll(raw, []byte(from+"/"), []byte(to+"/"))
+		raw = milliseconds().ReplaceAllFunc(raw, func(old []byte) []byte {
+			at := len(old) - 13
+			ms, err := strconv.ParseInt(string(old[at:]), 10, 64)
+			if err != nil {
+				return old
+			}
+			return strconv.AppendInt(old[:at:at], ms+shift.Milliseconds(), 10)
+		})
 		return timestamps().ReplaceAllFunc(raw, func(old []byte) []byte {
 			at, err := time.Parse(time.RFC3339Nano, string(old))
 			if err != nil {
