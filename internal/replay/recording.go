@@ -139,5 +139,11 @@ func parseStep(text []byte) (Step, error) {
 	if json.Unmarshal(in.Stdin, &asText) == nil { // what was no JSON was recorded as a string
 		step.Body = []byte(asText)
 	}
+	var asRaw struct {
+		Text *string `json:"_raw"` // or so
+	}
+	if json.Unmarshal(in.Stdin, &asRaw) == nil && asRaw.Text != nil {
+		step.Body = []byte(*asRaw.Text)
+	}
 	return step, nil
 }
