@@ -8,6 +8,7 @@ import (
 	"github.com/tracesmith/tracesmith/integrations/copilot"
 	"github.com/tracesmith/tracesmith/integrations/cursor"
 	openaicodex "github.com/tracesmith/tracesmith/integrations/openai-codex"
+	"github.com/tracesmith/tracesmith/integrations/opencode"
 	"github.com/tracesmith/tracesmith/integrations/pi"
 )
 
@@ -16,6 +17,7 @@ func All() []*integrations.Agent {
 	return []*integrations.Agent{
 		claudecode.Agent(),
 		openaicodex.Agent(),
+		opencode.Agent(),
 		cursor.Agent(),
 		pi.Agent(),
 		copilot.Agent(),

@@ -1,0 +1,340 @@
+package opencode
+
+import (
+	"errors"
+	"io/fs"
+	"slices"
+
+	"github.com/tracesmith/tracesmith/integrations"
+)
+
+// Kinds of turns that no prompt began.
+const (
+	compaction = "compaction" // the user asked for a summary
+	shell      = "user_shell" // the user ran a command
+)
+
+// turn is a prompt and what followed, in a session or in a subagent's.
+type turn struct {
+	ID      string `json:"id"` // of the user's message
+	Session string `json:"session"`
+	Kind    string `json:"kind,omitempty"`
+	Start   int64  `json:"start"`
+	Prompt  string `json:"prompt,omitempty"` // its line
+	PID     int    `json:"pid,omitempty"`
+	Number  int    `json:"number,omitempty"`
+	CWD     string `json:"cwd,omitempty"`
+	Branch  string `json:"branch,omitempty"`
+	SHA     string `json:"sha,omitempty"`
+	Version string `json:"version,omitempty"`
+
+	Agent string `json:"agent,omitempty"` // of a subagent
+	Under string `json:"under,omitempty"` // of a subagent: the turn that it works for,
+	Call  string `json:"call,omitempty"`  // the part of its task there; empty: it was never seen
+	Begun int64  `json:"begun,omitempty"` // and when the task began
+
+	Also     []string `json:"also,omitempty"` // messages in the user's name that go on with it
+	Steps    []*step  `json:"steps,omitempty"`
+	Said     []string `json:"said,omitempty"`   // lines of what was said before them
+	Spoken   bool     `json:"spoken,omitempty"` // it has had a step
+	Merged   bool     `json:"merged,omitempty"` // what was said begins with a summary
+	Final    string   `json:"final,omitempty"`  // the line of its last complete message
+	Answer   string   `json:"answer,omitempty"` // the line of its last text
+	Failure  string   `json:"failure,omitempty"`
+	Aborted  bool     `json:"aborted,omitempty"`
+	Idle     bool     `json:"idle,omitempty"` // its session had nothing to do after it
+	Passed   bool     `json:"passed,omitempty"`
+	Posted   bool     `json:"posted,omitempty"`
+	Ended    int64    `json:"ended,omitempty"` // when its last step was complete
+	Repeated int64    `json:"repeated,omitempty"`
+}
+
+// step is one message of the assistant's: one call of the model, and its tools.
+type step struct {
+	ID        string  `json:"id"`
+	Line      string  `json:"line"` // the newest of the message
+	Agent     string  `json:"agent,omitempty"`
+	Compacts  bool    `json:"compacts,omitempty"`
+	Created   int64   `json:"created,omitempty"`
+	Request   int64   `json:"request,omitempty"` // when the model was first asked
+	Completed int64   `json:"completed,omitempty"`
+	Params    *params `json:"params,omitempty"`
+	Retries   int     `json:"retries,omitempty"`
+	Retry     string  `json:"retry,omitempty"` // the line of the last one
+	Pieces    []*piece`json:"pieces,omitempty"`
+	Sent      bool    `json:"sent,omitempty"`
+}
+
+// piece is a part of a message.
+type piece struct {
+	ID     string   `json:"id"`
+	Type   string   `json:"type"`
+	Line   string   `json:"line"`
+	Deltas []string `json:"deltas,omitempty"` // lines that came since
+
+	// Of a tool's call.
+	Call    string `json:"call,omitempty"`
+	Begun   int64  `json:"begun,omitempty"`
+	Over    bool   `json:"over,omitempty"`
+	Stopped bool   `json:"stopped,omitempty"`
+	Child   string `json:"child,omitempty"` // the session it runs
+	Sent    sent   `json:"sent,omitempty"`
+	Wait    int64  `json:"wait,omitempty"` // milliseconds
+	Answer  string `json:"answer,omitempty"`
+}
+
+// sent is how much of a run is out.
+type sent int
+
+const (
+	unsent sent = iota
+	pending
+	complete
+)
+
+// maxDeltas bounds the pieces of one text that are remembered until all of it comes.
+const maxDeltas = 4096
+
+// prompt begins a turn.
+func (r *reducer) prompt(src integrations.Source, e integrations.Event, d *data) error {
+	m := d.Message
+	if m == nil || m.ID == "" || d.Session == "" || r.turn(m.ID) != nil || slices.Contains(r.Closed, m.ID) {
+		return nil
+	}
+	p := r.at(d.Session)
+	p.Aborting = false
+	t := &turn{
+		ID: m.ID, Session: d.Session, Start: m.Time.Created, Prompt: e.Ref, PID: d.PID,
+		CWD: e.CWD, Branch: e.Head.Branch, SHA: e.Head.SHA, Version: p.Version, Agent: m.Agent,
+	}
+	if t.Start == 0 {
+		t.Start = d.T
+	}
+	var err error
+	if p.Parent == "" {
+		if r.Thread == "" {
+			r.Thread = d.Session
+		}
+		err = r.number(src, t, d)
+	}
+	r.Turns = append(r.Turns, t)
+	return err
+}
+
+// number counts the turn. Of a session that began before it was traced the database
+// knows how many there were; where it does not, none has a number.
+func (r *reducer) number(src integrations.Source, t *turn, d *data) error {
+	if !r.Counted {
+		r.Counted = true
+		if p := r.at(t.Session); !p.New {
+			before, err := promptsBefore(src, d.DB, t)
+			if err != nil {
+				r.Count = -1
+				if errors.Is(err, fs.ErrNotExist) {
+					err = nil
+				}
+				return err
+			}
+			r.Count = before
+		}
+	}
+	if r.Count >= 0 {
+		r.Count++
+		t.Number = r.Count
+	}
+	return nil
+}
+
+// turn finds an open turn by one of its messages in the user's name.
+func (r *reducer) turn(id string) *turn {
+	for _, t := range r.Turns {
+		if t.ID == id || slices.Contains(t.Also, id) {
+			return t
+		}
+	}
+	return nil
+}
+
+// step finds an open step, and its turn.
+func (r *reducer) step(id string) (*turn, *step) {
+	for _, t := range r.Turns {
+		for _, s := range t.Steps {
+			if s.ID == id {
+				return t, s
+			}
+		}
+	}
+	return nil, nil
+}
+
+// message takes a message as it stands now.
+func (r *reducer) message(e integrations.Event, d *data) {
+	m := d.Message
+	if m == nil || m.ID == "" {
+		return
+	}
+	if m.Role == "user" {
+		r.unspoken(d.Session, m)
+		return
+	}
+	t, s := r.step(m.ID)
+	if s == nil {
+		if t = r.answered(d, m); t == nil {
+			return
+		}
+		if t.Kind != "" && !t.Spoken {
+			t.CWD, t.Branch, t.SHA = e.CWD, e.Head.Branch, e.Head.SHA
+		}
+		s = &step{ID: m.ID, Agent: m.Agent, Created: m.Time.Created, Compacts: m.compacts()}
+		t.Steps, t.Spoken, t.Idle = append(t.Steps, s), true, false
+	}
+	s.Line = e.Ref
+	s.Completed = m.Time.Completed
+	t.Aborted = t.Aborted || m.Error.aborted()
+}
+
+// unspoken notes a message in the user's name that is no prompt, as far as is known.
+func (r *reducer) unspoken(session string, m *message) {
+	if r.turn(m.ID) != nil || slices.Contains(r.Closed, m.ID) || session == "" {
+		return
+	}
+	p := r.at(session)
+	if slices.ContainsFunc(p.Others, func(u unspoken) bool { return u.ID == m.ID }) {
+		return
+	}
+	p.Others = append(p.Others, unspoken{ID: m.ID, Created: m.Time.Created})
+	if len(p.Others) > maxOthers {
+		p.Others = p.Others[1:]
+	}
+}
+
+// answered finds the turn that a new message of the assistant's belongs to, or begins
+// it; nil: none of ours. A message that is complete when it is first seen is a copy, or
+// the last word on what is closed.
+func (r *reducer) answered(d *data, m *message) *turn {
+	p := r.at(d.Session)
+	if m.Time.Completed > 0 || m.Time.Created < p.Created {
+		return nil
+	}
+	t := r.turn(m.Parent)
+	if t == nil {
+		i := slices.IndexFunc(p.Others, func(u unspoken) bool { return u.ID == m.Parent })
+		if i < 0 {
+			return nil
+		}
+		other := p.Others[i]
+		if t = r.busy(d.Session); t != nil {
+			t.Also = append(t.Also, m.Parent)
+		} else if t = r.unprompted(d, m, other); t == nil {
+			return nil
+		}
+		p.Others = slices.Delete(p.Others, i, i+1)
+	}
+	for _, each := range r.of(d.Session) {
+		if each == t {
+			break
+		}
+		each.Passed = true // the next one has its turn
+	}
+	return t
+}
+
+// unprompted begins the turn of a compaction or a command that the user asked for.
+func (r *reducer) unprompted(d *data, m *message, from unspoken) *turn {
+	kind := shell
+	switch {
+	case m.compacts():
+		kind = compaction
+	case !from.Written:
+		return nil
+	}
+	p := r.at(d.Session)
+	if p.Parent == "" && r.Thread == "" {
+		r.Thread = d.Session
+	}
+	p.Aborting = false
+	t := &turn{ID: from.ID, Session: d.Session, Kind: kind, Start: from.Created, PID: d.PID, Version: p.Version}
+	if t.Start == 0 {
+		t.Start = m.Time.Created
+	}
+	r.Turns = append(r.Turns, t)
+	return t
+}
+
+// part takes a part as it stands now.
+func (r *reducer) part(e integrations.Event, d *data) {
+	in := d.Part
+	if in == nil {
+		return
+	}
+	_, s := r.step(in.Message)
+	if s == nil {
+		if p := r.at(d.Session); in.Synthetic {
+			for i := range p.Others {
+				p.Others[i].Written = p.Others[i].Written || p.Others[i].ID == in.Message
+			}
+		}
+		return
+	}
+	if s.Sent && in.Type != "tool" || in.Type != "text" && in.Type != "reasoning" && in.Type != "tool" {
+		return
+	}
+	x := s.piece(in.ID, in.Type)
+	if x.Over {
+		return
+	}
+	x.Line, x.Call = e.Ref, in.Call
+	if in.Text != "" || in.Time.End > 0 {
+		x.Deltas = nil
+	}
+	if in.Type != "tool" {
+		return
+	}
+	if in.State.Time.Start > 0 && x.Begun == 0 {
+		x.Begun = in.State.Time.Start
+	}
+	if in.State.Metadata.Session != "" {
+		x.Child = in.State.Metadata.Session
+	}
+	if in.State.over() {
+		x.Over = true
+		x.Stopped = r.at(d.Session).Aborting
+		if x.Begun == 0 {
+			x.Begun = d.T
+		}
+	}
+}
+
+// piece finds a part of the step, or begins it.
+func (s *step) piece(id, kind string) *piece {
+	for i := range s.Pieces {
+		if s.Pieces[i].ID == id {
+			return s.Pieces[i]
+		}
+	}
+	s.Pieces = append(s.Pieces, &piece{ID: id, Type: kind})
+	return s.Pieces[len(s.Pieces)-1]
+}
+
+// delta takes a piece of a text that is being written.
+func (r *reducer) delta(e integrations.Event, d *data) {
+	if d.Delta == nil {
+		return
+	}
+	if _, s := r.step(d.Delta.Message); s != nil && !s.Sent {
+		for _, x := range s.Pieces {
+			if x.ID == d.Delta.Part && len(x.Deltas) < maxDeltas {
+				x.Deltas = append(x.Deltas, e.Ref)
+			}
+		}
+	}
+}
+
+// over reports whether the turn is at its end: its session is idle, or another prompt
+// has its turn, and its messages are complete.
+func (t *turn) over() bool {
+	if t.Passed {
+		return true
+	}
+	return t.Idle && !slices.ContainsFunc(t.Steps, func(s *step) bool { return s.Completed == 0 })
+}
