@@ -83,6 +83,10 @@ func (t *Turn) LLM(model string, messages any) *Child {
 	return t.llm(model, messages)
 }
 
+// What is behind the look at nil is kept out of line, so that the look is not: that is
+// what a call costs where tracing is off.
+//
+//go:noinline
 func (t *Turn) llm(model string, messages any) *Child {
 	return t.child(func(parent *Run, id uuid.UUID, at time.Time) *Run {
 		r := LLM(parent, id, at, Model{Name: model})
@@ -100,6 +104,7 @@ func (t *Turn) Tool(name, callID string, args any) *Child {
 	return t.tool(name, callID, args)
 }
 
+//go:noinline
 func (t *Turn) tool(name, callID string, args any) *Child {
 	return t.child(func(parent *Run, id uuid.UUID, at time.Time) *Run {
 		r := Tool(parent, id, at, cmp.Or(name, unnamed))
@@ -159,9 +164,12 @@ func compactionName(trigger string) string {
 // first counts.
 func (t *Turn) End(output any) {
 	if t != nil {
-		t.finish(conversation("assistant", output), nil, "")
+		t.end(output)
 	}
 }
+
+//go:noinline
+func (t *Turn) end(output any) { t.finish(conversation("assistant", output), nil, "") }
 
 // Done finishes a turn, as a rule a subagent's, with what it gave back: an answer,
 // and an error if it failed.
@@ -173,7 +181,7 @@ func (t *Turn) Done(output any, err error) {
 
 func (t *Turn) done(output any, err error) {
 	if err == nil {
-		t.finish(conversation("assistant", output), nil, "")
+		t.end(output)
 		return
 	}
 	if output != nil && output != "" {
