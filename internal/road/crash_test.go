@@ -24,6 +24,7 @@ var recordings = []string{
 	"nested-subagents", "resume-and-fork", "tui-queued-prompt", "stop-hook-blocks",
 	"interrupt-tool-sigint", "tui-compact",
 	"openai-codex/sub_v2", "openai-codex/tui_compact", "openai-codex/stop_block",
+	"copilot/background_subagent",
 }
 
 // Hooks and drainers are killed with -9 at random, acknowledgements are lost, the
