@@ -212,6 +212,9 @@ root Turnloop Turn
 			}
 		}
 	}
+	if params, ok := llm.Metadata()["ls_invocation_params"].(map[string]any); !ok || fmt.Sprint(params["max_tokens"]) != "4096" {
+		t.Errorf("parameters %v", llm.Metadata()["ls_invocation_params"])
+	}
 	if meta := llm.Metadata(); meta["ls_provider"] != "anthropic" || meta["ls_model_name"] != "claude-opus-4-5" || meta["stop_reason"] != "tool_use" {
 		t.Errorf("%v", meta)
 	}

@@ -3,6 +3,9 @@ package goagent_test
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -88,6 +91,42 @@ func TestATurnGoesToLangSmithAndToTheStore(t *testing.T) {
 		if strings.Contains(string(run.Outputs), "ghp_") {
 			t.Errorf("a secret left: %s", run.Outputs)
 		}
+	}
+}
+
+func TestMetadataOfAnyShapeArrivesWithoutItsSecrets(t *testing.T) {
+	w := newWorld(t)
+	tracer := w.open(t, goagent.Config{})
+	const secret = "ghp_0123456789abcdefghijklmnopqrstuvwxyzAB"
+	id := runtypes.Identity{Integration: "my-agent", ThreadID: "t"}
+	turn := runtypes.StartTurn(tracer.Sink(), id, "x", runtypes.WithMetadata(map[string]any{"flags": []string{"-v"}}))
+	call := turn.LLM("m", nil).Model(runtypes.Model{InvocationParams: map[string]any{"limits": map[string]int{"tokens": 7}}})
+	call.Metadata("env", map[string]string{"GITHUB_TOKEN": secret}).Event("retry", map[string]any{"why": []string{secret}}).End("y")
+	turn.Tool("bash", "", nil).Attach("log", "text/plain", []byte("caf\xe9 "+secret)).End([]byte(secret + "\n"))
+	turn.End("z")
+	if err := tracer.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	runs := w.server.Memory().Runs()
+	for _, run := range runs {
+		raw, err := json.Marshal(run)
+		if err != nil {
+			t.Fatal(err)
+		}
+		coded := base64.StdEncoding.EncodeToString([]byte(secret))
+		if text := string(raw); strings.Contains(text, secret) || strings.Contains(text, coded[:len(coded)/4*3]) {
+			t.Errorf("a secret left: %s", raw)
+		}
+		if flags, ok := run.Metadata()["flags"].([]any); !ok || len(flags) != 1 || flags[0] != "-v" {
+			t.Errorf("%s: flags are %v", run.Name, run.Metadata()["flags"])
+		}
+	}
+	meta := runs[1].Metadata()
+	env, _ := meta["env"].(map[string]any)
+	params, _ := meta["ls_invocation_params"].(map[string]any)
+	limits, _ := params["limits"].(map[string]any)
+	if text, _ := env["GITHUB_TOKEN"].(string); !strings.HasPrefix(text, "[redacted") || fmt.Sprint(limits["tokens"]) != "7" {
+		t.Errorf("env %v, parameters %v", meta["env"], meta["ls_invocation_params"])
 	}
 }
 
