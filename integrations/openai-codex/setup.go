@@ -25,8 +25,9 @@ func setup() integrations.Setup {
 		Remove: func(settings []byte, ours func(command string) bool) ([]byte, error) {
 			return hookstable.RemoveWhere(settings, func(_, command string) bool { return ours(command) })
 		},
-		Note: `Codex runs no hook that it was not told to trust, and says nothing of it. Start codex once and
-choose to trust the hooks when it asks ("Hooks need review"); that holds for codex exec too.
+		Note: `start codex once and choose to trust the hooks when it asks ("Hooks need review").
+Codex runs no hook that it was not told to trust, and says nothing of it; what is trusted there
+holds for codex exec too.
 Its background process keeps the environment of the shell that first started it: put settings
 in Tracesmith's file, not in variables.`,
 	}

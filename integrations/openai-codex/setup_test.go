@@ -86,49 +86,61 @@ func TestHooksAreFoundWhereCodexLooks(t *testing.T) {
 	f(true, "/data/codex", "/home/dev/.codex/hooks.json")
 }
 
-func TestHooksAreTrustedWhenCodexWasToldSo(t *testing.T) {
-	f := func(config string, want bool) {
-		t.Helper()
-		got, err := trusted("/home/dev/.codex/hooks.json", func(path string) ([]byte, error) {
-			if config == "" {
-				return nil, fs.ErrNotExist
-			}
-			if path != "/home/dev/.codex/config.toml" {
-				t.Errorf("read %s", path)
-			}
-			return []byte(config), nil
-		})
-		if err != nil || got != want {
-			t.Errorf("%.60q: trusted %v (%v), want %v", config, got, err, want)
-		}
+// hooksTable is a hooks.json with ours behind what the user has.
+func hooksTable(t *testing.T, before string) []byte {
+	t.Helper()
+	text, err := addHooks([]byte(before), Agent().Hooks, "tracesmith hook openai-codex")
+	if err != nil {
+		t.Fatal(err)
 	}
-	var all strings.Builder
-	all.WriteString("model = \"gpt-5.5\"\n")
-	for _, event := range []string{"session_start", "user_prompt_submit", "subagent_start", "subagent_stop", "pre_compact", "post_compact", "interrupt", "stop"} {
-		fmt.Fprintf(&all, "[hooks.state.\"/home/dev/.codex/hooks.json:%s:0:0\"]\ntrusted_hash = \"sha256:00\"\n", event)
-	}
-	f("", false)
-	f("model = \"gpt-5.5\"\n", false)
-	f(all.String(), false) // one is missing
-	f(all.String()+"[hooks.state.\"/home/dev/.codex/hooks.json:session_end:0:0\"]\ntrusted_hash = \"sha256:00\"\n", true)
-	if _, err := trusted("/h/hooks.json", func(string) ([]byte, error) { return []byte("secret = ["), nil }); err == nil || strings.Contains(err.Error(), "secret") {
-		t.Errorf("error %v: want one that quotes nothing", err)
-	}
+	return text
 }
 
-func TestLangSmithsPluginIsARival(t *testing.T) {
-	f := func(config string, on, known bool) {
+func TestHooksAreTrustedWhenCodexWasToldSo(t *testing.T) {
+	const dir = "/home/dev/.codex/"
+	f := func(name, before, config string, want bool) {
 		t.Helper()
-		if gotOn, gotKnown := pluginOn([]byte(config)); gotOn != on || gotKnown != known {
-			t.Errorf("%q: on %v, known %v", config, gotOn, gotKnown)
+		got, err := trusted(dir+"hooks.json", func(path string) ([]byte, error) {
+			switch {
+			case path == dir+"hooks.json" && before != "none":
+				return hooksTable(t, before), nil
+			case path == dir+"config.toml" && config != "":
+				return []byte(config), nil
+			}
+			return nil, fs.ErrNotExist
+		})
+		if err != nil || got != want {
+			t.Errorf("%s: trusted %v (%v), want %v", name, got, err, want)
 		}
 	}
-	f("", false, false)
-	f("[plugins.\"tracing@langsmith-codex-plugins\"]\nenabled = true\n", true, true)
-	f("[plugins.\"tracing@langsmith-codex-plugins\"]\nenabled = false\n", false, true)
-	f("[plugins.\"other@market\"]\nenabled = true\n", false, false)
-	paths := rivals()[0].Paths("/home/dev", false, func(string) string { return "" })
-	if len(paths) != 1 || paths[0] != "/home/dev/.codex/config.toml" {
-		t.Errorf("paths %v", paths)
+	entry := func(place, more string) string {
+		return fmt.Sprintf("[hooks.state.\"%shooks.json:%s\"]\ntrusted_hash = \"sha256:00\"\n%s", dir, place, more)
+	}
+	var rest strings.Builder
+	rest.WriteString("model = \"gpt-5.5\"\n")
+	for _, event := range []string{"session_start", "user_prompt_submit", "subagent_start", "subagent_stop", "pre_compact", "post_compact", "interrupt", "session_end"} {
+		rest.WriteString(entry(event+":0:0", ""))
+	}
+	all := rest.String() + entry("stop:0:0", "")
+	const beside = `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"mine"}]}]}}`
+	f("nothing was asked", "{}", "", false)
+	f("nothing is trusted", "{}", "model = \"gpt-5.5\"\n", false)
+	f("one is missing", "{}", rest.String(), false)
+	f("all", "{}", all, true)
+	f("no hooks", "none", all, false)
+	f("the user's own is trusted, ours behind it is not", beside, all, false)
+	f("ours behind the user's own", beside, all+entry("stop:1:0", ""), true)
+	f("one was switched off", "{}", rest.String()+entry("stop:0:0", "enabled = false\n"), false)
+	f("one was switched on", "{}", rest.String()+entry("stop:0:0", "enabled = true\n"), true)
+	for _, texts := range [][2]string{{"{}", "secret = ["}, {"secret", "x = 1"}} {
+		_, err := trusted(dir+"hooks.json", func(path string) ([]byte, error) {
+			if path == dir+"hooks.json" {
+				return []byte(texts[0]), nil
+			}
+			return []byte(texts[1]), nil
+		})
+		if err == nil || strings.Contains(err.Error(), "secret") {
+			t.Errorf("error %v: want one that quotes nothing", err)
+		}
 	}
 }

@@ -1,6 +1,7 @@
 package openaicodex
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -8,22 +9,17 @@ import (
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
-
-	"github.com/tracesmith/tracesmith/integrations"
 )
 
 // configFile holds what Codex and its user decide, beside the table of hooks.
 const configFile = "config.toml"
 
-// plugin is LangSmith's own tracer of Codex, as settings name it; behind it stands
-// the marketplace that it came from.
-const plugin = "tracing@langsmith"
-
 // codexConfig is what is read of config.toml.
 type codexConfig struct {
 	Hooks struct {
 		State map[string]struct {
-			Hash string `toml:"trusted_hash"`
+			Hash    string `toml:"trusted_hash"`
+			Enabled *bool  `toml:"enabled"`
 		} `toml:"state"`
 	} `toml:"hooks"`
 	Plugins map[string]struct {
@@ -31,15 +27,35 @@ type codexConfig struct {
 	} `toml:"plugins"`
 }
 
-// trusted reports whether Codex was told to trust the hooks of a table. It keeps a
-// hash of each entry it trusts, under the table's path, the event and the entry's
-// place. The hash itself cannot be checked: how it is made is Codex's own affair.
+// hookTable is hooks.json, as far as the places of commands go.
+type hookTable struct {
+	Hooks map[string][]struct {
+		Hooks []struct {
+			Command string `json:"command"`
+		} `json:"hooks"`
+	} `json:"hooks"`
+}
+
+// trusted reports whether Codex was told to trust our hooks of a table, and not told
+// to leave one out. It keeps a hash of each entry it trusts, under the table's path,
+// the event and the entry's place among those of the event. The hash itself cannot be
+// checked: how it is made is Codex's own affair.
 func trusted(path string, read func(path string) ([]byte, error)) (bool, error) {
-	text, err := read(filepath.Join(filepath.Dir(path), configFile))
-	if errors.Is(err, fs.ErrNotExist) {
+	var table hookTable
+	text, err := read(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return false, nil
+	case err != nil:
+		return false, fmt.Errorf("openaicodex: trust: %w", err)
+	case json.Unmarshal(text, &table) != nil:
+		return false, fmt.Errorf("openaicodex: %s: it is not the JSON that Codex reads", filepath.Base(path)) // the error would quote it
 	}
-	if err != nil {
+	text, err = read(filepath.Join(filepath.Dir(path), configFile))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return false, nil
+	case err != nil:
 		return false, fmt.Errorf("openaicodex: trust: %w", err)
 	}
 	var config codexConfig
@@ -47,18 +63,21 @@ func trusted(path string, read func(path string) ([]byte, error)) (bool, error) 
 		return false, fmt.Errorf("openaicodex: %s: it is not TOML", configFile) // the error would quote it
 	}
 	for _, h := range hooks() {
-		if h.Event != notified && !config.trusts(path, h.Event) {
+		if h.Event != notified && !config.runs(path, h.Event, &table) {
 			return false, nil
 		}
 	}
 	return true, nil
 }
 
-func (c *codexConfig) trusts(path, event string) bool {
-	prefix := path + ":" + snake(event) + ":"
-	for key, state := range c.Hooks.State {
-		if strings.HasPrefix(key, prefix) && state.Hash != "" {
-			return true
+// runs reports whether one of our entries for an event is trusted and on.
+func (c *codexConfig) runs(path, event string, table *hookTable) bool {
+	for group, each := range table.Hooks[event] {
+		for at, hook := range each.Hooks {
+			state := c.Hooks.State[fmt.Sprintf("%s:%s:%d:%d", path, snake(event), group, at)]
+			if strings.Contains(hook.Command, "hook "+Name) && state.Hash != "" && (state.Enabled == nil || *state.Enabled) {
+				return true
+			}
 		}
 	}
 	return false
@@ -77,31 +96,4 @@ func snake(event string) string {
 		b.WriteRune(r)
 	}
 	return b.String()
-}
-
-// rivals are LangSmith's own plugin. Codex has no switch for it but removing it, or a
-// line of config.toml, which is its owner's to change.
-func rivals() []integrations.Rival {
-	return []integrations.Rival{{
-		Name: "LangSmith's plugin " + plugin + "-codex-plugins",
-		Paths: func(dir string, project bool, env func(string) string) []string {
-			return []string{filepath.Join(filepath.Dir(hooksPath(dir, project, env)), configFile)}
-		},
-		On:   pluginOn,
-		Undo: "codex plugin remove " + plugin + "-codex-plugins",
-	}}
-}
-
-func pluginOn(settings []byte) (on, known bool) {
-	var config codexConfig
-	if toml.Unmarshal(settings, &config) != nil {
-		return false, false
-	}
-	for name, p := range config.Plugins {
-		if strings.HasPrefix(name, plugin) {
-			known = true
-			on = on || p.Enabled == nil || *p.Enabled
-		}
-	}
-	return on, known
 }

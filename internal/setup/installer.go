@@ -302,11 +302,16 @@ func (i *Installer) trusted(agent *integrations.Agent, path string) (bool, error
 	if agent.Setup.Trusted == nil {
 		return true, nil
 	}
-	return agent.Setup.Trusted(path, func(path string) ([]byte, error) {
+	read := func(path string) ([]byte, error) {
 		f, err := readFile(path)
 		if err != nil {
 			return nil, err
 		}
 		return f.text, nil
-	})
+	}
+	ok, err := agent.Setup.Trusted(path, read)
+	if real := resolve(path); err == nil && !ok && real != path { // an agent may know its folder by another name
+		return agent.Setup.Trusted(real, read)
+	}
+	return ok, err
 }
