@@ -90,13 +90,12 @@ func (r *reducer) Status() integrations.Status {
 	if r.Turn != nil || r.Prompt > 0 || len(r.Heard) > 0 {
 		s.Open++
 	}
-	if r.reader != nil && r.reader.root != nil && r.reader.root.ending() {
+	if r.Turn != nil && r.Turn.Ending {
 		s.Waiting = true
 	}
 	for _, a := range r.Agents {
 		if a.Busy {
 			s.Open++
-			s.Waiting = s.Waiting || r.Ended
 		}
 	}
 	if (s.Open > 0 || s.Waiting) && r.Log != "" {
@@ -166,6 +165,9 @@ func (r *reducer) advance(src integrations.Source, dead bool) ([]runtypes.Op, er
 			r.More = true
 			break
 		}
+	}
+	if r.Turn != nil && r.reader.root != nil {
+		r.Turn.Ending = r.reader.root.ending()
 	}
 	r.forget()
 	return ops, nil

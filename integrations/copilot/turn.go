@@ -21,6 +21,7 @@ type turn struct {
 	Origin     string    `json:"origin,omitempty"`
 	Continues  string    `json:"continues,omitempty"` // the run of the part before
 	Compaction bool      `json:"compaction,omitempty"`
+	Ending     bool      `json:"ending,omitempty"`    // its end is known but for what is written last
 	Tentative  bool      `json:"tentative,omitempty"` // the first hook may have come after its end
 
 	Stamp  int64  `json:"stamp,omitempty"` // of its prompt's hook

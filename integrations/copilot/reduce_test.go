@@ -1,0 +1,383 @@
+package copilot
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/tracesmith/tracesmith/integrations"
+	"github.com/tracesmith/tracesmith/internal/agentkit"
+	"github.com/tracesmith/tracesmith/runtypes"
+)
+
+// begun is a session whose first prompt was heard and is in the log.
+func begun(t *testing.T) *teller {
+	t.Helper()
+	x := tell(t)
+	x.log(startLine())
+	x.hook(sessionStart, data{Source: "new"})
+	x.prompted("i1", "hello", "aaaa")
+	return x
+}
+
+// prompted is a prompt: its hook runs, then it is in the log.
+func (x *teller) prompted(interaction, text string, head ...string) {
+	x.t.Helper()
+	x.log(promptHook())
+	x.hook(userPrompt, data{}, head...)
+	x.log(promptLine(interaction, text))
+}
+
+func (x *teller) status() integrations.Status { return x.r.Status() }
+
+func TestATurnIsWaitedForUntilTheLogShowsItsStop(t *testing.T) {
+	x := begun(t)
+	x.log(roundLine(), usageLine("c1"))
+	x.at = x.at.Add(1e9)
+	x.hook(agentStop, data{}) // the log is written late
+	x.own(integrations.Grew)
+	if s := x.status(); !s.Waiting || s.Open != 1 || len(s.Watch) != 1 {
+		t.Fatalf("status %+v", s)
+	}
+	x.wants("root GitHub Copilot CLI Turn (open)")
+	x.at = x.at.Add(-1e9)
+	x.log(sayLine("c1", "done"), roundEnd())
+	x.at = x.at.Add(1e9)
+	x.log(stopHook(), stopEnd())
+	x.own(integrations.Grew)
+	if s := x.status(); s.Waiting || s.Open != 0 {
+		t.Errorf("status %+v", s)
+	}
+	x.wants("root GitHub Copilot CLI Turn", "  llm GitHub Copilot CLI 10/2")
+}
+
+func TestAStopThatTheLogNeverShowsEndsTheTurnAfterTheWait(t *testing.T) {
+	x := begun(t)
+	x.log(answerLines("c1", "done")...)
+	x.at = x.at.Add(1e9)
+	x.hook(agentStop, data{})
+	x.own(integrations.Grew, integrations.Idle)
+	x.wants("root GitHub Copilot CLI Turn", "  llm GitHub Copilot CLI 10/2")
+}
+
+func TestSteeringJoinsTheTurn(t *testing.T) {
+	x := begun(t)
+	x.log(roundLine(), usageLine("c1"), askLine("c1", "bash", "t1"), toolLine("bash", "t1"), doneLine("t1"), roundEnd())
+	x.log(`user.message {"content":"be quick","delivery":"steering"}`)
+	x.log(answerLines("c2", "done")...)
+	x.log(stopHook(), stopEnd())
+	x.own(integrations.Grew)
+	x.wants("root GitHub Copilot CLI Turn", "  llm GitHub Copilot CLI 10/2", "  llm GitHub Copilot CLI 10/2", "  tool bash")
+	if last := x.runs[x.list[2]]; !strings.Contains(string(last.Inputs), "be quick") {
+		t.Errorf("inputs %s", last.Inputs)
+	}
+}
+
+func TestAQueuedPromptIsATurnOfItsOwn(t *testing.T) {
+	x := begun(t)
+	x.log(answerLines("c1", "done")...)
+	x.log(stopHook(), stopEnd())
+	x.log(promptHook(), `user.message {"content":"next","delivery":"queued","interactionId":"i2"}`)
+	x.log(answerLines("c2", "done too")...)
+	x.log(stopHook(), stopEnd())
+	x.own(integrations.Grew)
+	x.wants("root GitHub Copilot CLI Turn", "  llm GitHub Copilot CLI 10/2", "root GitHub Copilot CLI Turn", "  llm GitHub Copilot CLI 10/2")
+	if n := x.runs[x.list[2]].Identity.TurnNumber; n != 2 {
+		t.Errorf("turn number %d, want 2", n)
+	}
+}
+
+func TestAnInterruptThatNoHookToldOfIsFoundAtTheNextPrompt(t *testing.T) {
+	x := begun(t)
+	x.log(roundLine(), usageLine("c1"), askLine("c1", "bash", "t1"), toolLine("bash", "t1"))
+	x.own(integrations.Grew)
+	x.log(roundEnd(), `abort {"reason":"user_abort"}`)
+	x.prompted("i2", "again")
+	x.log(answerLines("c2", "done")...)
+	x.log(stopHook(), stopEnd())
+	x.own(integrations.Grew)
+	x.wants(
+		"interrupted GitHub Copilot CLI Turn: Interrupted by user", "  llm GitHub Copilot CLI 10/2", "  tool bash: Interrupted by user",
+		"root GitHub Copilot CLI Turn", "  llm GitHub Copilot CLI 10/2")
+}
+
+func TestATurnWithoutHooksEndsWithTheNextPrompt(t *testing.T) {
+	x := begun(t)
+	x.log(answerLines("c1", "done")...)
+	x.log(promptLine("i2", "again"), roundLine(), usageLine("c2"), askLine("c2", "bash", "t1"), toolLine("bash", "t1"))
+	x.log(promptLine("i3", "stop that"))
+	x.log(answerLines("c3", "stopped")...)
+	x.own(integrations.Grew, integrations.Dead)
+	x.wants(
+		"root GitHub Copilot CLI Turn", "  llm GitHub Copilot CLI 10/2",
+		"interrupted GitHub Copilot CLI Turn: Interrupted", "  llm GitHub Copilot CLI 10/2", "  tool bash: Interrupted",
+		"root GitHub Copilot CLI Turn", "  llm GitHub Copilot CLI 10/2")
+}
+
+func TestAKilledProcessLeavesNothingOpen(t *testing.T) {
+	x := begun(t)
+	x.log(roundLine(), usageLine("c1"), askLine("c1", "task", "t1"), toolLine("task", "t1"))
+	x.log(`a1/subagent.started {"toolCallId":"t1","agentName":"explore","executionMode":"sync"}`, "a1/"+promptLine("j1", "look"))
+	x.log("a1/"+roundLine(), "a1/"+usageLine("d1"), "a1/"+askLine("d1", "view", "u1"), "a1/"+toolLine("view", "u1"))
+	x.own(integrations.Grew, integrations.Dead)
+	x.wants(
+		"interrupted GitHub Copilot CLI Turn: Interrupted: the process ended", "  llm GitHub Copilot CLI 10/2",
+		"  tool task: Interrupted: the process ended", "    subagent explore Subagent: Interrupted: the process ended",
+		"      llm GitHub Copilot CLI 10/2", "      tool view: Interrupted: the process ended")
+	if s := x.status(); s.Open != 0 || s.Waiting {
+		t.Errorf("status %+v", s)
+	}
+}
+
+func TestAModelErrorIsAFailureAndNoInterrupt(t *testing.T) {
+	x := begun(t)
+	x.log(roundLine(), roundEnd(), `session.error {"errorType":"query","message":"500 overloaded","statusCode":500}`)
+	x.own(integrations.Grew)
+	if s := x.status(); !s.Waiting {
+		t.Fatalf("status %+v", s)
+	}
+	x.own(integrations.Idle)
+	x.wants("root GitHub Copilot CLI Turn: 500 overloaded", "  llm GitHub Copilot CLI: 500 overloaded")
+	if class := x.runs[x.list[0]].Metadata[agentkit.MetaFailure]; class != "query" {
+		t.Errorf("class %v", class)
+	}
+}
+
+func TestAnErrorThatIsOvercomeIsNone(t *testing.T) {
+	x := begun(t)
+	x.log(roundLine(), roundEnd(), `session.error {"errorType":"query","message":"500"}`)
+	x.log(answerLines("c1", "done")...)
+	x.log(stopHook(), stopEnd())
+	x.own(integrations.Grew)
+	x.wants("root GitHub Copilot CLI Turn", "  llm GitHub Copilot CLI 10/2")
+}
+
+func TestAStopHookThatLetsTheTurnGoOnDoesNotEndIt(t *testing.T) {
+	x := begun(t)
+	x.log(answerLines("c1", "done")...)
+	x.log(stopHook())
+	x.own(integrations.Grew)
+	if s := x.status(); !s.Waiting || s.Open != 1 {
+		t.Fatalf("status %+v", s)
+	}
+	x.log(`hook.end {"hookInvocationId":"s","hookType":"agentStop","success":true,"output":{"decision":"block","reason":"Run the tests."}}`)
+	x.own(integrations.Grew)
+	x.log(promptHook(), `user.message {"content":"Run the tests.","delivery":"queued","interactionId":"i2"}`)
+	x.log(answerLines("c2", "they pass")...)
+	x.log(stopHook(), stopEnd())
+	x.own(integrations.Grew)
+	x.wants("root GitHub Copilot CLI Turn", "  llm GitHub Copilot CLI 10/2", "  llm GitHub Copilot CLI 10/2")
+	if n := x.runs[x.list[0]].Outputs; !strings.Contains(string(n), "they pass") {
+		t.Errorf("outputs %s", n)
+	}
+}
+
+func TestASubagentThatReportsBackBeginsAPartOfItsTurn(t *testing.T) {
+	x := begun(t)
+	x.log(roundLine(), usageLine("c1"), askLine("c1", "task", "t1"), toolLine("task", "t1"))
+	x.log(`a1/subagent.started {"toolCallId":"t1","agentName":"explore","executionMode":"background"}`, doneLine("t1"), roundEnd())
+	x.log(answerLines("c2", "waiting")...)
+	x.log(stopHook(), stopEnd())
+	x.own(integrations.Grew)
+	if s := x.status(); s.Open != 1 {
+		t.Fatalf("status %+v, want the subagent open", s)
+	}
+	x.log("a1/" + promptLine("j1", "look"))
+	for _, l := range answerLines("d1", "found") {
+		x.log("a1/" + l)
+	}
+	x.log(`a1/subagent.completed {"toolCallId":"t1","agentName":"explore"}`)
+	x.log(`system.notification {"content":"a1 is idle","kind":{"type":"agent_idle"}}`)
+	x.own(integrations.Grew)
+	x.log(`assistant.message {"content":"","toolRequests":[]}`)
+	x.log(answerLines("c3", "it found it")...)
+	x.log(stopHook(), stopEnd())
+	x.own(integrations.Grew)
+	x.wants(
+		"root GitHub Copilot CLI Turn", "  llm GitHub Copilot CLI 10/2", "  llm GitHub Copilot CLI 10/2", "  tool task",
+		"    subagent explore Subagent", "      llm GitHub Copilot CLI 10/2",
+		"root GitHub Copilot CLI Turn", "  llm GitHub Copilot CLI 10/2")
+	first, part := x.runs[x.list[0]], x.runs[x.list[6]]
+	if part.Metadata[agentkit.MetaContinues] != first.ID.String() || part.Metadata[agentkit.MetaOrigin] != "task_notification" {
+		t.Errorf("metadata %v", part.Metadata)
+	}
+	if part.Identity.TurnID != "i1" || part.Identity.TurnNumber != 1 || !strings.Contains(string(part.Inputs), "a1 is idle") {
+		t.Errorf("turn %s, number %d, inputs %s", part.Identity.TurnID, part.Identity.TurnNumber, part.Inputs)
+	}
+	if x.runs[x.list[3]].Metadata[agentkit.MetaBackgroundOf] != true {
+		t.Error("the call does not say that its work went on")
+	}
+}
+
+func TestASubagentThatIsToldToGoOnIsASecondRun(t *testing.T) {
+	x := begun(t)
+	x.log(roundLine(), usageLine("c1"), askLine("c1", "task", "t1"), toolLine("task", "t1"))
+	x.log(`a1/subagent.started {"toolCallId":"t1","agentName":"explore"}`, doneLine("t1"), roundEnd())
+	for i, call := range []string{"d1", "d2"} {
+		x.log("a1/" + promptLine("j"+call, "look "+call))
+		for _, l := range answerLines(call, "found") {
+			x.log("a1/" + l)
+		}
+		x.log(`a1/subagent.completed {"toolCallId":"t1","agentName":"explore"}`)
+		x.own(integrations.Grew)
+		if n := len(x.list); n != 5+2*i {
+			t.Fatalf("%d runs: %v", n, x.told())
+		}
+	}
+}
+
+// A session that was begun before the hooks were installed has a past that is not ours.
+func TestTurnsBeforeTheFirstHookAreCountedAndNotTold(t *testing.T) {
+	past := func(t *testing.T) *teller {
+		x := tell(t)
+		x.log(startLine(), promptHook(), promptLine("i1", "long ago"))
+		x.log(answerLines("c1", "done")...)
+		x.log(stopHook(), stopEnd())
+		return x
+	}
+	for kind, source := range map[string]string{sessionStart: "resume", userPrompt: ""} {
+		x := past(t)
+		x.at = x.at.Add(1e9)
+		x.hook(kind, data{Source: source})
+		x.prompted("i2", "now")
+		x.log(answerLines("c2", "done")...)
+		x.log(stopHook(), stopEnd())
+		x.own(integrations.Grew)
+		x.wants("root GitHub Copilot CLI Turn", "  llm GitHub Copilot CLI 10/2")
+		if root := x.runs[x.list[0]]; root.Identity.TurnNumber != 2 || root.Identity.TurnID != "i2" {
+			t.Errorf("%s: turn %s, number %d", kind, root.Identity.TurnID, root.Identity.TurnNumber)
+		}
+	}
+	x := past(t) // the first hook that was not lost is the turn's last
+	x.log(promptHook(), promptLine("i2", "now"))
+	x.log(answerLines("c2", "done")...)
+	x.log(stopHook())
+	x.hook(agentStop, data{})
+	x.log(stopEnd())
+	x.own(integrations.Grew)
+	x.wants("root GitHub Copilot CLI Turn", "  llm GitHub Copilot CLI 10/2")
+	y := past(t)
+	y.at = y.at.Add(1e9)
+	y.hook(sessionEnd, data{}) // nothing was on
+	y.own(integrations.Grew, integrations.Dead)
+	y.wants()
+}
+
+func TestHeadIsWhereItStoodWhenThePromptWasMade(t *testing.T) {
+	x := begun(t)
+	x.log(roundLine(), usageLine("c1"), askLine("c1", "bash", "t1"))
+	x.log(`tool.execution_start {"toolCallId":"t1","toolName":"bash","arguments":{"command":"git commit -m x"}}`, doneLine("t1"), roundEnd())
+	x.log(answerLines("c2", "done")...)
+	x.log(stopHook())
+	x.hook(agentStop, data{}, "bbbb")
+	x.log(stopEnd())
+	x.own(integrations.Grew)
+	for _, id := range x.list {
+		if who := x.runs[id].Identity; who.Repo.SHA != "aaaa" || who.Repo.Branch != "main" {
+			t.Errorf("%s: %+v", x.runs[id].Name, who.Repo)
+		}
+	}
+	if got, _ := x.runs[x.list[0]].Metadata[agentkit.MetaCommitsMade].([]string); !slices.Equal(got, []string{"bbbb"}) {
+		t.Errorf("commits %v", got)
+	}
+}
+
+func TestATurnHangsUnderTheRunThatStartedTheAgent(t *testing.T) {
+	const parent = "20261130T010000000000Z01a22ab6-868f-73f1-b885-aec80fdf0b4c"
+	x := tell(t)
+	x.log(startLine())
+	x.hook(sessionStart, data{Source: "new"})
+	x.log(promptHook())
+	x.hook(userPrompt, data{Parent: parent})
+	x.log(promptLine("i1", "hello"))
+	x.log(answerLines("c1", "done")...)
+	x.own(integrations.Grew, integrations.Dead)
+	if top := x.runs[x.list[0]]; !strings.HasPrefix(top.DottedOrder, parent+".") {
+		t.Errorf("the turn is at %s", top.DottedOrder)
+	}
+}
+
+func TestALogThatVanishesLeavesNothingOpen(t *testing.T) {
+	x := begun(t)
+	x.log(roundLine(), usageLine("c1"))
+	x.own(integrations.Grew)
+	delete(x.src.files, logPath())
+	x.own(integrations.Dead)
+	x.wants("interrupted GitHub Copilot CLI Turn: Interrupted: the process ended")
+}
+
+func TestASessionWithoutALogShowsItsPrompts(t *testing.T) {
+	x := tell(t)
+	x.hook(sessionStart, data{Source: "new"})
+	x.at = x.at.Add(1e9)
+	x.hook(userPrompt, data{Text: "hello"})
+	x.own(integrations.Idle)
+	x.at = x.at.Add(1e9)
+	x.hook(agentStop, data{})
+	x.own(integrations.Idle, integrations.Dead)
+	x.wants("root GitHub Copilot CLI Turn")
+	root := x.runs[x.list[0]]
+	if root.Metadata[agentkit.MetaPartial] != true || root.End.Sub(root.Start) != 1e9 {
+		t.Errorf("%v, took %v", root.Metadata, root.End.Sub(root.Start))
+	}
+}
+
+func TestAnAutomaticCompactionStandsInItsTurn(t *testing.T) {
+	x := begun(t)
+	x.log(roundLine(), usageLine("c1"), askLine("c1", "bash", "t1"), toolLine("bash", "t1"), doneLine("t1"), roundEnd())
+	x.log(`session.compaction_start {"compactionAttemptId":"k","trigger":"threshold"}`)
+	x.log(`session.compaction_complete {"compactionAttemptId":"k","trigger":"threshold","success":true,"summaryContent":"SUMMARY","preCompactionTokens":9000,"postCompactionTokens":100,"compactionTokensUsed":{"inputTokens":9000,"outputTokens":80,"duration":5}}`)
+	x.log(answerLines("c2", "done")...)
+	x.log(stopHook(), stopEnd())
+	x.own(integrations.Grew)
+	x.wants(
+		"root GitHub Copilot CLI Turn", "  llm GitHub Copilot CLI 10/2", "  llm GitHub Copilot CLI 10/2",
+		"  chain Context Compaction (auto)", "    llm GitHub Copilot CLI 9000/80", "  tool bash")
+	in := string(x.runs[x.list[2]].Inputs)
+	if strings.Contains(in, "hello") || !strings.Contains(in, "SUMMARY") {
+		t.Errorf("the call after it was told %s", in)
+	}
+	chain := x.runs[x.list[3]]
+	if chain.AgentType != runtypes.AgentCompaction || chain.Metadata[agentkit.MetaPostTokens] != int64(100) {
+		t.Errorf("%s, %v", chain.AgentType, chain.Metadata)
+	}
+}
+
+func TestWhatAModelSaysInPiecesIsOneCall(t *testing.T) {
+	x := begun(t)
+	x.log(roundLine(), usageLine("c1"))
+	for i, text := range []string{"one ", "two ", "three"} {
+		x.log(strings.Replace(sayLine("c1", text), `"apiCallId"`, `"chunkIndex":`+string(rune('0'+i))+`,"chunkCount":3,"apiCallId"`, 1))
+		x.own(integrations.Grew)
+	}
+	x.log(roundEnd(), stopHook(), stopEnd())
+	x.own(integrations.Grew)
+	x.wants("root GitHub Copilot CLI Turn", "  llm GitHub Copilot CLI 10/2")
+	if out := string(x.runs[x.list[1]].Outputs); !strings.Contains(out, "one two three") {
+		t.Errorf("outputs %s", out)
+	}
+}
+
+func TestOfALongLogOneTurnAtATimeIsHeld(t *testing.T) {
+	x := tell(t)
+	x.log(startLine())
+	x.hook(sessionStart, data{Source: "new"})
+	big := strings.Repeat("lorem ipsum ", 100_000)
+	const turns = 12
+	for i := range turns {
+		id := string(rune('a' + i))
+		x.log(promptLine("i"+id, "go"))
+		x.log(answerLines("c"+id, big)...)
+		x.log(stopHook(), stopEnd())
+	}
+	passes := 0
+	for x.own(integrations.Grew); x.status().More; x.own(integrations.Grew) {
+		passes++
+	}
+	if passes < 3 || len(x.list) != 2*turns {
+		t.Errorf("%d more passes, %d runs", passes, len(x.list))
+	}
+	if size := int64(len(x.src.files[logPath()])); x.src.read > size+size/4 {
+		t.Errorf("%d bytes read of a log of %d", x.src.read, size)
+	}
+}
