@@ -47,6 +47,9 @@ func New(cfg Config) (*Batcher, error) {
 // *runtypes.FieldError, is also counted and reported to OnDrop, since a Turn has
 // nobody to hand the error to. Faults that take a look at the payload to find are
 // reported there alone.
+//
+// Whoever makes runs faster than they can be sent, such as an import, calls Flush
+// every few thousand.
 func (b *Batcher) Submit(op runtypes.Op) error {
 	fault := check(op)
 	var failures []error

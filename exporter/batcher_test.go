@@ -147,21 +147,24 @@ func TestSubmitNeverBlocksAndTheQueueIsBoundedInBytes(t *testing.T) {
 	})
 }
 
-func TestARunThatNoQueueCanHoldHasItToItself(t *testing.T) {
+func TestARunThatNoQueueCanHoldLeavesRoomForOthersButNotForItsLike(t *testing.T) {
 	batching(t, func(c *Config) { c.QueueBytes = 100 << 10 }, func(t *testing.T, s *langsmith, _ *drops, b *Batcher) {
-		big := pending(1)
-		big.Outputs = json.RawMessage(`"` + strings.Repeat("x", 200<<10) + `"`)
-		submit(t, b, post(big))
-		if err := b.Submit(post(pending(2))); !errors.Is(err, ErrQueueFull) {
+		big := func(n int) runtypes.Op {
+			r := pending(n)
+			r.Outputs = json.RawMessage(`"` + strings.Repeat("x", 200<<10) + `"`)
+			return post(r)
+		}
+		submit(t, b, post(pending(0)), big(1), post(pending(2)))
+		if err := b.Submit(big(3)); !errors.Is(err, ErrQueueFull) {
 			t.Error(err)
 		}
 		if err := b.Flush(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		submit(t, b, posts(3, 4)...)
-		if err := b.Submit(post(big)); !errors.Is(err, ErrQueueFull) {
-			t.Error(err)
+		if len(s.runs) != 3 {
+			t.Errorf("%d runs", len(s.runs))
 		}
+		submit(t, b, big(4))
 	})
 }
 

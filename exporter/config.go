@@ -17,7 +17,7 @@ const (
 	DefaultProject    = "default"
 	DefaultMaxBatch   = 100
 	DefaultMaxBytes   = 20 << 20
-	DefaultQueueBytes = 256 << 20
+	DefaultQueueBytes = 128 << 20
 	DefaultInFlight   = 4
 	DefaultInterval   = 250 * time.Millisecond
 	DefaultMaxElapsed = 5 * time.Minute
@@ -58,7 +58,7 @@ type Config struct {
 
 	MaxBatch   int           // ops in a request. 0: what the server states, else DefaultMaxBatch
 	MaxBytes   int           // bytes in a request before compression. 0: as above, else DefaultMaxBytes
-	QueueBytes int64         // bytes a Batcher holds, queued and under way. 0: DefaultQueueBytes
+	QueueBytes int64         // bytes a Batcher holds, queued and under way; the process may grow by twice that. 0: DefaultQueueBytes
 	InFlight   int           // requests a Batcher has under way, of different traces. 0: DefaultInFlight
 	Interval   time.Duration // longest a Batcher keeps a run waiting for company. 0: DefaultInterval
 	MaxElapsed time.Duration // longest a request is tried, first attempt to last. 0: DefaultMaxElapsed

@@ -19,6 +19,7 @@ type item struct {
 
 	lane   *lane // in a queue
 	weight int64
+	huge   int // 1: weight says less than is there
 	number uint64
 
 	room [2]runtypes.Op // where ops begins: nearly all are a post and a patch
@@ -43,6 +44,7 @@ func (it *item) absorb(patch *item) bool {
 	it.ops = append(it.ops, patch.ops...)
 	it.tickets = append(it.tickets, patch.tickets...)
 	it.weight += patch.weight
+	it.huge += patch.huge
 	return true
 }
 

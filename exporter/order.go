@@ -3,6 +3,7 @@ package exporter
 import (
 	"errors"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -12,7 +13,11 @@ import (
 // segmentTime is the length of the time in a segment of a dotted order.
 const segmentTime = len("20261130T040506007008Z")
 
-const idLength = len("00000000-0000-0000-0000-000000000000")
+const (
+	idLength      = len("00000000-0000-0000-0000-000000000000")
+	segmentLayout = "20060102T150405"
+	wholeSeconds  = len(segmentLayout)
+)
 
 var (
 	errSegment = errors.New("a segment is no time with an id behind it")
@@ -58,12 +63,10 @@ func cutSegment(segment string) (at, id string, ok bool) {
 		return "", "", false
 	}
 	at, id = segment[:cut], segment[cut:]
-	for i := range len(at) {
-		switch c := at[i]; {
-		case i == 8 && c == 'T', i == len(at)-1 && c == 'Z':
-		case i == 8, i == len(at)-1, c < '0', c > '9':
-			return "", "", false
-		}
+	digits := at[wholeSeconds : len(at)-1]
+	if _, err := time.Parse(segmentLayout, at[:wholeSeconds]); err != nil || at[len(at)-1] != 'Z' ||
+		strings.ContainsFunc(digits, func(c rune) bool { return c < '0' || c > '9' }) {
+		return "", "", false
 	}
 	return at, id, true
 }
@@ -101,11 +104,10 @@ func mendOrder(w *runtypes.Wire) error {
 
 // sixDigits cuts or pads the sub-second digits of a segment's time.
 func sixDigits(at string) string {
-	const whole = len("20261130T040506")
 	if len(at) == segmentTime {
 		return at
 	}
-	return at[:whole] + (at[whole:len(at)-1] + "000000")[:6] + "Z"
+	return at[:wholeSeconds] + (at[wholeSeconds:len(at)-1] + "000000")[:6] + "Z"
 }
 
 // startOf writes the time of a segment as runtypes.TimeLayout.

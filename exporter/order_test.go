@@ -34,6 +34,7 @@ func TestSubmitRefusesADottedOrderThatDisagreesWithItsRun(t *testing.T) {
 		check("no time", func(r *runtypes.Run) { r.DottedOrder = r.ID.String() })
 		check("no id", func(r *runtypes.Run) { r.DottedOrder += "." })
 		check("no order", func(r *runtypes.Run) { r.DottedOrder = "first" })
+		check("a day that is none", func(r *runtypes.Run) { r.DottedOrder = strings.Replace(r.DottedOrder, "20261130", "20261131", 1) })
 		check("a sign in the time", func(r *runtypes.Run) { r.DottedOrder = strings.Replace(r.DottedOrder, "2026", "+026", 1) })
 	})
 }
@@ -75,4 +76,35 @@ func TestADottedOrderIsMendedAlikeInEveryRunOfATrace(t *testing.T) {
 	mended := at + "500000Z" + root + "." + at + "500000Z" + child
 	check(early, mended, "2026-11-30T04:05:06.500000Z")
 	check(early+"."+at+"600000Z"+strings.ToUpper(leaf), mended+"."+at+"600000Z"+leaf, "2026-11-30T04:05:06.600000Z")
+}
+
+func FuzzMendOrder(f *testing.F) {
+	const one, two = "20261130T040506007008Z019ad3c4-5e6f-7a8b-9c0d-1e2f3a4b5c6d", "20261130T040505Z019ad3c4-5e6f-7a8b-9c0d-1E2F3A4B5C6E"
+	f.Add(one)
+	f.Add(one + "." + two)
+	f.Add("20260230T250000Z" + one[segmentTime:])
+	f.Fuzz(func(t *testing.T, order string) {
+		segments := strings.Split(order, ".")
+		last := segments[len(segments)-1]
+		id, err := uuid.Parse(last[max(0, len(last)-idLength):])
+		if err != nil {
+			return
+		}
+		trace, _ := uuid.Parse(segments[0][max(0, len(segments[0])-idLength):]) // wrong: refused
+		r := &runtypes.Run{ID: id, TraceID: trace, DottedOrder: order}
+		if checkOrder(r) != nil {
+			return
+		}
+		w := runtypes.Wire{ID: id.String(), DottedOrder: order}
+		if err := mendOrder(&w); err != nil {
+			t.Fatalf("%q passed the check and cannot be mended: %v", order, err)
+		}
+		if len(segments) > 64 || id == uuid.Nil {
+			return // what ParseParent does not take in
+		}
+		p, err := runtypes.ParseParent(w.DottedOrder)
+		if err != nil || p.ID != id || p.TraceID != trace || p.Start.Format(runtypes.TimeLayout) != w.StartTime {
+			t.Errorf("%q became %q: %v, %+v", order, w.DottedOrder, err, p)
+		}
+	})
 }

@@ -13,6 +13,7 @@ type queue struct {
 	mu     sync.Mutex
 	lanes  lanes
 	bytes  int64   // waiting and under way
+	huge   int     // items that count for less than they weigh: one at most
 	ops    int     // waiting and under way
 	next   uint64  // number of the next item
 	open   int     // items waiting and under way
@@ -57,19 +58,24 @@ func (q *queue) resize(items, bytes int) {
 	q.readyItems, q.readyBytes = items, int64(bytes)
 }
 
-// put adds an op, or says why not. A run that is larger than the whole queue may
-// have it to itself: it can be shortened, but not here.
+// put adds an op, or says why not. A run of more than half the queue counts as
+// half, and there may be one at a time: it will be shortened, though not here, and
+// the runs beside it must not be lost for it.
 func (q *queue) put(op runtypes.Op) error {
 	it := newItem(op)
 	it.weight = weight(op.Run)
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	if half := q.maxBytes / 2; it.weight > half {
+		it.weight, it.huge = half, 1
+	}
 	switch {
 	case q.closed:
 		return ErrShutdown
-	case q.bytes > 0 && q.bytes+it.weight > q.maxBytes:
+	case q.huge+it.huge > 1, q.bytes > 0 && q.bytes+it.weight > q.maxBytes:
 		return ErrQueueFull
 	}
+	q.huge += it.huge
 	q.add(it)
 	return nil
 }
@@ -144,6 +150,9 @@ func (q *queue) settle(p *parcel, back []*item, err error) {
 	q.bytes -= p.weight
 	q.ops -= p.ops
 	q.open -= len(p.items)
+	for _, it := range p.items {
+		q.huge -= it.huge
+	}
 	q.lanes.release(p)
 	pending := q.marks[:0]
 	for _, m := range q.marks {

@@ -150,7 +150,7 @@ func remapID(id uuid.UUID, at, project string) uuid.UUID {
 	var out uuid.UUID
 	copy(out[:6], id[:6])
 	if id.Version() != 7 {
-		if start, err := time.Parse("20060102T150405", at[:15]); err == nil {
+		if start, err := time.Parse(segmentLayout, at[:wholeSeconds]); err == nil {
 			ms := start.UnixMilli()
 			out = uuid.UUID{byte(ms >> 40), byte(ms >> 32), byte(ms >> 24), byte(ms >> 16), byte(ms >> 8), byte(ms)}
 		}
