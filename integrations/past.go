@@ -1,6 +1,10 @@
 package integrations
 
-import "github.com/google/uuid"
+import (
+	"time"
+
+	"github.com/google/uuid"
+)
 
 // MetaImported marks the root of a turn that was not captured while it happened but
 // read from the agent's files afterwards: true.
@@ -18,6 +22,9 @@ type Session struct {
 	ID    string   // the agent's session id: the thread
 	Files []string // all its files, the main one first
 	Procs []Proc   // processes that the agent noted as working on it; they may be long gone
+	// Modified is when the session was last written to, where its files hold others as
+	// well; zero: when its files were.
+	Modified time.Time
 	// Noted says that the agent would have noted a process that works on it.
 	Noted bool
 

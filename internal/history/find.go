@@ -39,10 +39,14 @@ func (i *Import) find(ctx context.Context) ([]found, error) {
 			if ctx.Err() != nil {
 				return nil, ctx.Err()
 			}
-			if seen[s.Main()] {
+			key := s.Main()
+			if !s.Modified.IsZero() {
+				key += "\x00" + s.ID // one of many in the file
+			}
+			if seen[key] {
 				continue
 			}
-			seen[s.Main()] = true
+			seen[key] = true
 			list = append(list, stat(s))
 		}
 		if path != "" && len(seen) == before {
@@ -67,6 +71,9 @@ func stat(s integrations.Session) found {
 		if info.ModTime().After(f.modified) {
 			f.modified = info.ModTime()
 		}
+	}
+	if !s.Modified.IsZero() {
+		f.modified = s.Modified
 	}
 	return f
 }
