@@ -174,6 +174,9 @@ func (h *hearing) describe(t *turn, run *runtypes.Run, result *message, structur
 	if code == nil {
 		code = structuredCode(structured)
 	}
+	if code == nil && run.Name == "bash" && !result.IsError {
+		code = new(int) // any other is an error, and the session file says no more
+	}
 	if code != nil && (run.Name == "bash" || *code != 0) {
 		run.Metadata[agentkit.MetaExitCode] = *code
 	}

@@ -127,7 +127,7 @@ func (h *hearing) prompted() {
 	h.shells(false)
 	t := &turn{
 		At: h.at, Active: h.at, CWD: h.e.CWD, Branch: h.e.Head.Branch, SHA: h.e.Head.SHA,
-		Under: h.d.Under, Prompt: h.e.Ref,
+		Under: h.d.Under, Prompt: h.e.Ref, Past: h.past,
 	}
 	if h.d.Event.MessageType == "custom" {
 		t.Origin = "extension"

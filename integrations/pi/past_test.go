@@ -1,0 +1,322 @@
+package pi_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"io/fs"
+	"iter"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/uuid"
+
+	"github.com/tracesmith/tracesmith/integrations"
+	"github.com/tracesmith/tracesmith/integrations/pi"
+	"github.com/tracesmith/tracesmith/internal/replay"
+	"github.com/tracesmith/tracesmith/runtypes"
+)
+
+// disk is a Source of the files as they are, and of the events of a told session.
+type disk struct{ told []integrations.Event }
+
+func (*disk) Glob(pattern string) ([]string, error) { return filepath.Glob(pattern) }
+func (*disk) File(path string) ([]byte, error)      { return os.ReadFile(path) }
+
+func (*disk) Rows(string, string, ...any) iter.Seq2[integrations.Row, error] {
+	return func(yield func(integrations.Row, error) bool) { yield(nil, fs.ErrNotExist) }
+}
+
+func (d *disk) Recall(ref string) (integrations.Event, error) {
+	i, err := strconv.Atoi(ref)
+	if err != nil || i < 0 || i >= len(d.told) {
+		return integrations.Event{}, fs.ErrNotExist
+	}
+	return d.told[i], nil
+}
+
+func (*disk) Lines(path string, from int64) iter.Seq2[integrations.Line, error] {
+	return func(yield func(integrations.Line, error) bool) {
+		raw, err := os.ReadFile(path)
+		if err != nil {
+			yield(integrations.Line{}, err)
+			return
+		}
+		for at := from; at < int64(len(raw)); {
+			end := bytes.IndexByte(raw[at:], '\n')
+			if end < 0 {
+				return
+			}
+			next := at + int64(end) + 1
+			if !yield(integrations.Line{Offset: at, Next: next, Data: raw[at : next-1]}, nil) {
+				return
+			}
+			at = next
+		}
+	}
+}
+
+func sessions(t *testing.T, home, path string) []integrations.Session {
+	t.Helper()
+	var list []integrations.Session
+	place := integrations.Place{Home: home, Path: path, Env: func(string) string { return "" }}
+	for s, err := range pi.Agent().Past(&disk{}, place) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, s)
+	}
+	return list
+}
+
+// imported builds the runs of a home's past sessions as they stand in the end.
+func imported(t *testing.T, home string, o integrations.Options) (runs []runtypes.Wire, traces []uuid.UUID) {
+	t.Helper()
+	final := map[uuid.UUID]runtypes.Wire{}
+	for _, s := range sessions(t, home, "") {
+		src := &disk{}
+		told, err := s.Tell(src)
+		if err != nil {
+			t.Fatal(err)
+		}
+		traces = append(traces, told.Traces...)
+		r := pi.Agent().NewReducer(o)
+		for i, e := range append(told.Events, integrations.Event{Kind: integrations.Grew}, integrations.Event{Kind: integrations.Dead}) {
+			if i < len(told.Events) {
+				e.Ref = strconv.Itoa(i)
+				src.told = append(src.told, e)
+			}
+			ops, err := r.Apply(src, e)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, op := range ops {
+				wire, err := runtypes.Encode(op)
+				if err != nil {
+					t.Fatal(err)
+				}
+				before, known := final[op.Run.ID]
+				if known == (op.Verb == runtypes.Post) {
+					t.Fatalf("%s of %s %s", op.Verb, op.Run.Kind, op.Run.Name)
+				}
+				if known {
+					wire = runtypes.MergeWire(before, wire)
+				}
+				final[op.Run.ID] = wire
+			}
+		}
+	}
+	for _, wire := range final {
+		runs = append(runs, wire)
+	}
+	slices.SortFunc(runs, func(a, b runtypes.Wire) int { return strings.Compare(a.DottedOrder, b.DottedOrder) })
+	return runs, traces
+}
+
+// essence is what both ways to a run must agree on. The stream has finer times, and
+// knows what the file does not: how the program was run.
+type essence struct {
+	Parent, Trace, Name, Kind, Inputs, Outputs, Error string
+	Thread, Turn, Number, Model, Usage, Exit, Class   string
+}
+
+// canonical writes a value as one writer does: a journal escapes more than a file.
+func canonical(raw json.RawMessage) string {
+	var v any
+	if json.Unmarshal(raw, &v) != nil {
+		return string(raw)
+	}
+	out, _ := json.Marshal(v)
+	return string(out)
+}
+
+func essences(runs []runtypes.Wire) map[string]essence {
+	all := map[string]essence{}
+	for _, r := range runs {
+		m := r.Metadata()
+		text := func(key string) string {
+			raw, _ := json.Marshal(m[key])
+			return string(raw)
+		}
+		all[r.ID] = essence{
+			Parent: r.ParentRunID, Trace: r.TraceID, Name: r.Name, Kind: string(r.Kind()),
+			Inputs: canonical(r.Inputs), Outputs: canonical(r.Outputs), Error: r.Error,
+			Thread: text("thread_id"), Turn: text("turn_id"), Number: text("turn_number"),
+			Model: text("ls_model_name"), Usage: text("usage_metadata"), Exit: text("exit_code"), Class: text("tool_error_class"),
+		}
+	}
+	return all
+}
+
+func TestImportGivesTheRunsThatTheStreamGave(t *testing.T) {
+	for _, dir := range recordings(t) {
+		name := filepath.Base(dir)
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			home, err := filepath.Abs(filepath.Join(dir, "home"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			runs, traces := imported(t, home, integrations.Options{})
+			for _, v := range runtypes.ValidateWire(runs) {
+				t.Error(v)
+			}
+			want, got := essences(play(t, dir, replay.Options{}).Runs), essences(runs)
+			for id, w := range want {
+				g, ok := got[id]
+				switch {
+				case name == "slow-sigint" && w.Kind == "llm":
+					if ok {
+						t.Error("a reply that was never complete is in no file")
+					}
+					continue
+				case name == "slow-sigint": // nor is what came of it
+					w.Outputs, g.Outputs = "", ""
+				case name == "rpc-abortretry" && w.Parent == "":
+					w.Error, g.Error, w.Kind, g.Kind = "", "", "", "" // that the user gave up on it is in no file
+				case name == "secret":
+					continue // what import sends is redacted later
+				}
+				if diff := cmp.Diff(w, g); diff != "" {
+					t.Errorf("%s %s: (-stream +import)\n%s", w.Kind, w.Name, diff)
+				}
+			}
+			for id, g := range got {
+				if _, ok := want[id]; !ok && name != "continue" { // of which the first turn was never streamed
+					t.Errorf("only import has %s %s", g.Kind, g.Name)
+				}
+			}
+			var roots []uuid.UUID
+			for _, run := range runs {
+				if run.ParentRunID == "" {
+					roots = append(roots, uuid.MustParse(run.ID))
+				}
+			}
+			byBytes := func(a, b uuid.UUID) int { return bytes.Compare(a[:], b[:]) }
+			slices.SortFunc(traces, byBytes)
+			slices.SortFunc(roots, byBytes)
+			if diff := cmp.Diff(roots, traces); diff != "" {
+				t.Errorf("traces foretold differ (-begun +foretold):\n%s", diff)
+			}
+		})
+	}
+}
+
+// The turn before --continue was never streamed; import brings it, and the one that was
+// streamed keeps its number.
+func TestImportBringsTurnsThatWereNeverStreamed(t *testing.T) {
+	home, err := filepath.Abs("testdata/continue/home")
+	if err != nil {
+		t.Fatal(err)
+	}
+	runs, _ := imported(t, home, integrations.Options{})
+	var numbers []string
+	for _, r := range runs {
+		if r.ParentRunID == "" {
+			n, _ := r.Metadata()["turn_number"].(json.Number)
+			numbers = append(numbers, n.String())
+		}
+	}
+	if diff := cmp.Diff([]string{"1", "2"}, numbers); diff != "" {
+		t.Errorf("turn numbers (-want +got):\n%s", diff)
+	}
+}
+
+func TestPastFindsWhatAPlaceHolds(t *testing.T) {
+	home, err := filepath.Abs("testdata/rpc-newsession/home")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(home, ".pi/agent/sessions/--home-dev-widgets--")
+	f := func(path string, want int) {
+		t.Helper()
+		if got := len(sessions(t, home, path)); got != want {
+			t.Errorf("%q: %d sessions, want %d", path, got, want)
+		}
+	}
+	f("", 2)
+	f(dir, 2)
+	f(filepath.Dir(dir), 2)
+	f(filepath.Join(home, ".pi"), 2)
+	f(home, 2)
+	f("/home/dev/widgets", 2)
+	f("/home/dev", 2)
+	f("/home/dev/other", 0)
+	f(filepath.Join(dir, "2026-11-30T05-01-29-196Z_01a22ad4-58eb-755f-8588-205e58cb0ac4.jsonl"), 1)
+}
+
+// forkOf writes a fork of a session: its entries copied, and a turn of its own.
+func forkOf(t *testing.T, name string) (home string) {
+	t.Helper()
+	paths, err := filepath.Glob(filepath.Join("testdata", name, "home/.pi/agent/sessions/*/*.jsonl"))
+	if err != nil || len(paths) != 1 {
+		t.Fatal(paths, err)
+	}
+	raw, err := os.ReadFile(paths[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	home = t.TempDir()
+	dir := filepath.Join(home, ".pi/agent/sessions/--home-dev-widgets--")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, filepath.Base(paths[0])), raw, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	_, entries, _ := bytes.Cut(raw, []byte("\n"))
+	fork := `{"type":"session","version":3,"id":"fork","timestamp":"2026-11-30T06:00:00.000Z","cwd":"/home/dev/widgets","parentSession":"` + paths[0] + `"}` + "\n" +
+		string(entries) +
+		`{"type":"message","id":"f1","parentId":null,"timestamp":"2026-11-30T06:00:01.000Z","message":{"role":"user","content":"on the fork","timestamp":1796018401000}}` + "\n" +
+		`{"type":"message","id":"f2","parentId":"f1","timestamp":"2026-11-30T06:00:02.000Z","message":{"role":"assistant","content":[{"type":"text","text":"forked"}],"provider":"acme","model":"acme-large","usage":{"input":1,"output":2,"cacheRead":0,"cacheWrite":0,"cost":{"total":0}},"stopReason":"stop","timestamp":1796018401500,"responseId":"r9","durationMs":400}}` + "\n"
+	if err := os.WriteFile(filepath.Join(dir, "2026-11-30T06-00-00-000Z_fork.jsonl"), []byte(fork), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return home
+}
+
+func TestAForkDoesNotTellItsCopiedHistoryAgain(t *testing.T) {
+	original := len(play(t, "testdata/rpc-twoturns", replay.Options{}).Runs)
+	runs, traces := imported(t, forkOf(t, "rpc-twoturns"), integrations.Options{})
+	if len(runs) != original+2 || len(traces) != 3 {
+		t.Fatalf("%d runs in %d traces, want %d in 3", len(runs), len(traces), original+2)
+	}
+	last := runs[len(runs)-1].Metadata()
+	if last["thread_id"] != "fork" || last["turn_number"] != json.Number("3") {
+		t.Errorf("the fork's own turn is %v of %v, want 3 of fork", last["turn_number"], last["thread_id"])
+	}
+}
+
+func TestAModelCallRepeatsWhatTheUserWants(t *testing.T) {
+	home, err := filepath.Abs("testdata/rpc-compact/home")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := func(inputs integrations.Inputs, want ...int) {
+		t.Helper()
+		for way, runs := range map[string][]runtypes.Wire{
+			"stream": play(t, "testdata/rpc-compact", replay.Options{Inputs: inputs}).Runs,
+			"import": func() []runtypes.Wire {
+				runs, _ := imported(t, home, integrations.Options{Inputs: inputs})
+				return runs
+			}(),
+		} {
+			var got []int
+			for _, r := range of(runs, runtypes.KindLLM) {
+				if len(r.Inputs) > 2 {
+					got = append(got, messages(r.Inputs))
+				}
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("%s by %s: messages (-want +got):\n%s", inputs, way, diff)
+			}
+		}
+	}
+	f(integrations.InputsTurn, 1, 4, 1, 1)
+	f(integrations.InputsDelta, 1, 2, 1, 1)
+	f(integrations.InputsThread, 1, 4, 6, 3) // after the compaction: its summary, what it kept, the prompt
+}
