@@ -22,10 +22,16 @@ type book struct {
 	history []runtypes.Message // of the turn
 	fresh   int                // of them what the previous call had not seen
 	last    string             // the last words
+	at      int                // the segment that is next
 	more    bool               // there is more than one pass may hold
 }
 
-func (r *reducer) book(src integrations.Source, f *family, told *story, over *ending) *book {
+// book is the scope's, where it was left the last time.
+func (r *reducer) book(src integrations.Source, f *family, told *story, over *ending, first string, s *section) *book {
+	if told.book != nil {
+		told.book.src = src
+		return told.book
+	}
 	b := &book{
 		src: src, inputs: r.options.Inputs, f: f, told: told, over: over,
 		model: modelOf(told.model.Model, told.model.ModelID, told.model.Params),
@@ -39,6 +45,10 @@ func (r *reducer) book(src integrations.Source, f *family, told *story, over *en
 	if used != nil {
 		b.used = used.usage()
 	}
+	if text := promptOf(src, first, s); text != "" {
+		b.history = append(b.history, runtypes.Message{Role: "user", Content: text})
+	}
+	told.book = b
 	return b
 }
 
@@ -52,13 +62,6 @@ func (t *tokens) usage() *runtypes.Usage {
 		u.Output = *t.Output
 	}
 	return u
-}
-
-// prompt begins the conversation.
-func (b *book) prompt(src integrations.Source, ref string, s *section) {
-	if text := promptOf(src, ref, s); text != "" {
-		b.history = append(b.history, runtypes.Message{Role: "user", Content: text})
-	}
 }
 
 // finishWith completes a story that is over with what Cursor's file has of it.
@@ -102,36 +105,46 @@ func (t *story) finishWith(src integrations.Source, s *section, over *ending) {
 	}
 }
 
+// page is what a segment brings to the conversation.
+type page struct {
+	said    runtypes.Message
+	words   string             // to the user
+	results []runtypes.Message // of its tools
+}
+
 // calls emits the model calls that were not, as many as one pass may hold.
 func (b *book) calls(s *scope, size int) []runtypes.Op {
+	b.more = false
 	var ops []runtypes.Op
-	for i, seg := range b.told.segments {
-		if i >= s.Told {
-			if size > maxOps {
-				b.more = true
-				return ops
-			}
-			run := b.llm(i, seg)
+	for ; b.at < len(b.told.segments); b.at++ {
+		seg := b.told.segments[b.at]
+		if b.at >= s.Told && size > maxOps {
+			b.more = true
+			return ops
+		}
+		p := b.read(seg)
+		if b.at >= s.Told {
+			run := b.llm(seg, p)
 			ops = append(ops, runtypes.Op{Verb: runtypes.Post, Run: run})
 			size += len(run.Inputs) + len(run.Outputs)
-			s.Told = i + 1
+			s.Told = b.at + 1
 		}
-		b.turnPage(seg)
+		b.turn(seg, p)
 	}
 	return ops
 }
 
 // llm builds the run of a segment.
-func (b *book) llm(i int, seg *segment) *runtypes.Run {
-	run := runtypes.LLM(b.f.parent, b.f.id("llm", strconv.Itoa(i+1)), seg.start, b.model)
+func (b *book) llm(seg *segment, p page) *runtypes.Run {
+	run := runtypes.LLM(b.f.parent, b.f.id("llm", strconv.Itoa(b.at+1)), seg.start, b.model)
 	run.Metadata = map[string]any{}
 	if asked := b.asked(); len(asked) > 0 {
 		run.Inputs = runtypes.Messages(asked...)
 	}
-	if said := b.said(seg); said.Content != nil {
-		run.Outputs = runtypes.Messages(said)
+	if p.said.Content != nil {
+		run.Outputs = runtypes.Messages(p.said)
 	}
-	if i == len(b.told.segments)-1 && b.used != nil {
+	if b.at == len(b.told.segments)-1 && b.used != nil {
 		run.Usage = b.used
 		run.Metadata[metaUsageScope] = "turn"
 	}
@@ -155,26 +168,29 @@ func (b *book) asked() []runtypes.Message {
 	return agentkit.Bounded(b.history)
 }
 
-// said renders what the model said: thoughts, text and tool calls.
-func (b *book) said(seg *segment) runtypes.Message {
+// read renders a segment: thoughts, text and tool calls, and what the tools gave back.
+func (b *book) read(seg *segment) page {
+	p := page{words: b.words(seg), said: runtypes.Message{Role: "assistant"}}
 	var parts []runtypes.Part
 	for _, ref := range seg.thoughts {
 		if _, d, err := recall(b.src, ref); err == nil {
 			parts = append(parts, runtypes.Part{Type: "reasoning", Text: d.Text})
 		}
 	}
-	if words := b.words(seg); words != "" {
-		parts = append(parts, runtypes.Part{Type: "text", Text: words})
+	if p.words != "" {
+		parts = append(parts, runtypes.Part{Type: "text", Text: p.words})
 	}
 	for _, c := range seg.calls {
 		d := c.recall(b.src)
 		parts = append(parts, runtypes.Part{Type: "tool_call", ID: c.key, Name: c.name, Args: d.args()})
+		if m := d.message(c); c.ended && (m.Content != "" || c.agent == "") {
+			p.results = append(p.results, m)
+		}
 	}
-	m := runtypes.Message{Role: "assistant"}
 	if len(parts) > 0 {
-		m.Content = parts
+		p.said.Content = parts
 	}
-	return m
+	return p
 }
 
 // words is what a segment said to the user.
@@ -191,21 +207,14 @@ func (b *book) words(seg *segment) string {
 	return strings.Join(list, "\n")
 }
 
-// turnPage adds what a segment brought to the conversation.
-func (b *book) turnPage(seg *segment) {
-	if words := b.words(seg); words != "" && len(seg.calls) == 0 {
-		b.last = words
+// turn adds a page to the conversation.
+func (b *book) turn(seg *segment, p page) {
+	if p.words != "" && len(seg.calls) == 0 {
+		b.last = p.words
 	}
-	if said := b.said(seg); said.Content != nil {
-		b.history = append(b.history, said)
+	if p.said.Content != nil {
+		b.history = append(b.history, p.said)
 	}
 	b.fresh = len(b.history)
-	for _, c := range seg.calls {
-		if !c.ended {
-			continue
-		}
-		if m := c.recall(b.src).message(c); m.Content != "" || c.agent == "" {
-			b.history = append(b.history, m)
-		}
-	}
+	b.history = append(b.history, p.results...)
 }

@@ -109,8 +109,7 @@ func (r *reducer) closeTurn(src integrations.Source, t *turn) ([]runtypes.Op, er
 		}
 		ops = append(ops, r.compactions(src, f, told)...)
 	}
-	b := r.book(src, f, told, t.End)
-	b.prompt(src, t.First, s)
+	b := r.book(src, f, told, t.End, t.First, s)
 	if r.options.Inputs == integrations.InputsThread && s != nil {
 		b.before = messages(list, s.index)
 	}
@@ -224,8 +223,7 @@ func (r *reducer) closeAgent(src integrations.Source, a *agent) []runtypes.Op {
 			told.model = data{Model: d.AgentModel, ModelID: d.ModelID, Params: d.Params}
 		}
 	}
-	b := r.book(src, f, told, a.End)
-	b.prompt(src, a.Begin, s)
+	b := r.book(src, f, told, a.End, a.Begin, s)
 	ops = append(ops, b.calls(&a.scope, sizeOf(ops))...)
 	if b.more {
 		r.More = true

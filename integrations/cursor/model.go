@@ -57,7 +57,7 @@ func splitLabel(label string) (name string, ask map[string]any) {
 		}
 		words = words[:n-1]
 	}
-	if len(words) > 2 && words[0] == "claude" && startsWithDigit(words[1]) { // claude-4.5-sonnet
+	if len(words) > 2 && words[0] == "claude" && startsWithDigit(words[1]) && words[1][0] > '3' { // claude-4.5-sonnet
 		words = append([]string{"claude"}, append(words[2:], words[1])...)
 	}
 	name = strings.Join(words, "-")

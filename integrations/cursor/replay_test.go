@@ -122,4 +122,3 @@ func indent(t *testing.T, runs []runtypes.Wire) []byte {
 	}
 	return bytes.ReplaceAll(buf.Bytes(), []byte(`"`+runtypes.Version()+`"`), []byte(`"VERSION"`))
 }
-

@@ -30,6 +30,7 @@ type story struct {
 	thought  string   // hash of the last event, if it was a thought
 	ready    time.Time
 	open     int
+	book     *book
 	complete bool // with what Cursor's file has of it
 }
 

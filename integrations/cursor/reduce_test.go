@@ -1,0 +1,392 @@
+package cursor
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"iter"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/tracesmith/tracesmith/integrations"
+	"github.com/tracesmith/tracesmith/internal/agentkit"
+	"github.com/tracesmith/tracesmith/runtypes"
+)
+
+// world is a workspace in memory, its reducer, and what came of it.
+type world struct {
+	t       *testing.T
+	r       integrations.Reducer
+	options integrations.Options
+	cut     bool // restore the reducer from its checkpoint at every event
+	at      time.Time
+	told    []integrations.Event
+	gone    bool // the journal cannot be read again
+	files   map[string]string
+	runs    map[uuid.UUID]*runtypes.Run
+	order   []uuid.UUID
+	largest int // checkpoint
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	return &world{
+		t: t, r: newReducer(integrations.Options{}), files: map[string]string{}, runs: map[uuid.UUID]*runtypes.Run{},
+		at: time.Date(2026, 11, 30, 4, 30, 0, 0, time.UTC),
+	}
+}
+
+func (w *world) Recall(ref string) (integrations.Event, error) {
+	i, err := strconv.Atoi(ref)
+	if w.gone || err != nil || i < 0 || i >= len(w.told) {
+		return integrations.Event{}, fs.ErrNotExist
+	}
+	return w.told[i], nil
+}
+
+func (w *world) Glob(pattern string) ([]string, error) {
+	var found []string
+	for path := range w.files {
+		if ok, err := filepath.Match(pattern, path); err == nil && ok {
+			found = append(found, path)
+		}
+	}
+	slices.Sort(found)
+	return found, nil
+}
+
+func (w *world) File(string) ([]byte, error) { return nil, fs.ErrNotExist }
+
+func (w *world) Rows(string, string, ...any) iter.Seq2[integrations.Row, error] {
+	return func(yield func(integrations.Row, error) bool) { yield(nil, fs.ErrNotExist) }
+}
+
+func (w *world) Lines(path string, from int64) iter.Seq2[integrations.Line, error] {
+	return func(yield func(integrations.Line, error) bool) {
+		text, ok := w.files[path]
+		if !ok {
+			yield(integrations.Line{}, fmt.Errorf("%s: %w", path, fs.ErrNotExist))
+			return
+		}
+		for _, line := range bytes.SplitAfter([]byte(text), []byte("\n")) {
+			if len(line) > 0 && !yield(integrations.Line{Data: bytes.TrimSuffix(line, []byte("\n"))}, nil) {
+				return
+			}
+		}
+	}
+}
+
+// hear tells of an event a second after the last one.
+func (w *world) hear(kind string, d data) {
+	w.t.Helper()
+	raw, err := json.Marshal(d)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.at = w.at.Add(time.Second)
+	w.tell(integrations.Event{Kind: kind, At: w.at, CWD: "/home/dev/widgets", Data: raw})
+}
+
+func (w *world) tell(e integrations.Event) {
+	w.t.Helper()
+	e.Ref = strconv.Itoa(len(w.told))
+	w.told = append(w.told, e)
+	w.apply(e)
+}
+
+func (w *world) own(kind string) { w.t.Helper(); w.apply(integrations.Event{Kind: kind}) }
+
+func (w *world) apply(e integrations.Event) {
+	w.t.Helper()
+	ops, err := w.r.Apply(w, e)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for _, op := range ops {
+		before := w.runs[op.Run.ID]
+		switch {
+		case op.Verb == runtypes.Post && before != nil:
+			w.t.Fatalf("%s posted twice", op.Run.Name)
+		case op.Verb == runtypes.Patch && (before == nil || !before.Pending()):
+			w.t.Fatalf("%s patched without need", op.Run.Name)
+		case op.Verb == runtypes.Patch:
+			w.runs[op.Run.ID] = runtypes.Merge(before, op.Run)
+		default:
+			w.order = append(w.order, op.Run.ID)
+			w.runs[op.Run.ID] = op.Run
+		}
+		if _, err := runtypes.Encode(op); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+	state, err := json.Marshal(w.r)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.largest = max(w.largest, len(state))
+	if w.cut {
+		w.r = newReducer(w.options)
+		if err := json.Unmarshal(state, w.r); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+}
+
+// of returns the runs of a kind in the order of their posts.
+func (w *world) of(kind runtypes.Kind) []*runtypes.Run {
+	var list []*runtypes.Run
+	for _, id := range w.order {
+		if w.runs[id].Kind == kind {
+			list = append(list, w.runs[id])
+		}
+	}
+	return list
+}
+
+func of(talk, turn string) data {
+	return data{Conversation: talk, Generation: turn, Model: "claude-opus-5"}
+}
+
+func saying(d data, text string) data { d.Text, d.Hash = text, "hash of "+text; return d }
+
+func using(d data, id string) data {
+	d.Tool, d.ToolID, d.Input = "Shell", id, json.RawMessage(`{"command":"ls"}`)
+	return d
+}
+
+func TestTheCheckpointHoldsNoContentHoweverLongTheTurn(t *testing.T) {
+	w := newWorld(t)
+	w.cut = true
+	long := strings.Repeat("content ", 1024)
+	w.hear("beforeSubmitPrompt", saying(of("c", "g"), long))
+	const tools = 150
+	for i := range tools {
+		w.cut = i%100 == 0
+		call := using(of("c", "g"), "call-"+strconv.Itoa(i))
+		call.Input = json.RawMessage(`{"command":"` + long + `"}`)
+		w.hear("afterAgentThought", saying(of("c", "g"), strconv.Itoa(i)+long))
+		w.hear("preToolUse", call)
+		call.Output = json.RawMessage(`{"output":"` + long + `","exitCode":0}`)
+		w.hear("postToolUse", call)
+	}
+	stop := of("c", "g")
+	stop.Status = "completed"
+	w.hear("stop", stop)
+	if w.r.Status().More {
+		for w.r.Status().More {
+			w.own(integrations.Grew)
+		}
+	} else {
+		t.Error("all of a long turn was emitted at once")
+	}
+	if calls := len(w.of(runtypes.KindLLM)); calls != tools || len(w.of(runtypes.KindTool)) != tools {
+		t.Errorf("%d model calls, %d tools", calls, len(w.of(runtypes.KindTool)))
+	}
+	if w.largest > 64<<10 {
+		t.Errorf("the checkpoint took %d bytes", w.largest)
+	}
+	if root := w.of(runtypes.KindRoot)[0]; root.Pending() || w.r.Status().Open != 0 {
+		t.Error("the turn is left open")
+	}
+}
+
+func TestTwoWindowsOfOneWorkspaceDoNotMix(t *testing.T) {
+	w := newWorld(t)
+	for _, talk := range []string{"a", "b"} {
+		w.hear("sessionStart", data{Conversation: talk})
+		w.hear("beforeSubmitPrompt", saying(of(talk, "1"), "same"))
+	}
+	for _, talk := range []string{"b", "a", "b"} {
+		w.hear("preToolUse", using(of(talk, "1"), "t"))
+		w.hear("postToolUse", using(of(talk, "1"), "t"))
+	}
+	for _, talk := range []string{"a", "b"} {
+		w.hear("afterAgentResponse", saying(of(talk, "1"), "done"))
+		stop := of(talk, "1")
+		stop.Status = "completed"
+		w.hear("stop", stop)
+	}
+	roots, tools := w.of(runtypes.KindRoot), w.of(runtypes.KindTool)
+	if len(roots) != 2 || len(tools) != 2 {
+		t.Fatalf("%d turns, %d tools", len(roots), len(tools))
+	}
+	for _, tool := range tools {
+		if w.runs[tool.TraceID].Identity.ThreadID != tool.Identity.ThreadID {
+			t.Error("a tool is in another conversation's trace")
+		}
+	}
+	for _, root := range roots {
+		if root.Identity.TurnNumber != 1 {
+			t.Errorf("turn %d", root.Identity.TurnNumber)
+		}
+	}
+}
+
+func TestTheDeathOfAProcessEndsItsOwnTurnsOnly(t *testing.T) {
+	w := newWorld(t)
+	prompt := func(talk string, pid int) data { d := saying(of(talk, "1"), talk); d.PID = pid; return d }
+	w.hear("beforeSubmitPrompt", prompt("a", 10))
+	for range 2 {
+		w.hear("afterAgentThought", prompt("a", 10))
+	}
+	w.hear("beforeSubmitPrompt", prompt("b", 20))
+	w.hear("afterAgentThought", prompt("b", 20))
+	w.own(integrations.Dead)
+	if ended := w.of(runtypes.KindInterrupted); len(ended) != 1 || ended[0].Identity.ThreadID != "b" {
+		t.Errorf("%d turns ended", len(ended))
+	}
+	if w.r.Status().Open != 1 {
+		t.Errorf("%d turns are open, want the other one", w.r.Status().Open)
+	}
+}
+
+func TestAHelperThatDiesWithItsHookEndsNothing(t *testing.T) {
+	w := newWorld(t)
+	for i, kind := range []string{"beforeSubmitPrompt", "afterAgentThought"} {
+		d := saying(of("c", "1"), "hello")
+		d.PID = 100 + i
+		w.hear(kind, d)
+		w.own(integrations.Dead)
+	}
+	if w.r.Status().Open != 1 || len(w.of(runtypes.KindInterrupted)) != 0 {
+		t.Error("the turn was ended")
+	}
+}
+
+const file = "/p/agent-transcripts/c/c.jsonl"
+
+func transcript(rows ...string) string {
+	var b strings.Builder
+	for _, row := range rows {
+		role, text, _ := strings.Cut(row, ":")
+		switch role {
+		case "user":
+			fmt.Fprintf(&b, `{"role":"user","message":{"content":[{"type":"text","text":"<user_query>\n%s\n</user_query>"}]}}`+"\n", text)
+		case "end":
+			fmt.Fprintf(&b, `{"type":"turn_ended","status":"x","error":%q}`+"\n", text)
+		default:
+			fmt.Fprintf(&b, `{"role":"assistant","message":{"content":[{"type":"text","text":%q},{"type":"tool_use","name":"Shell"}]}}`+"\n", text)
+		}
+	}
+	return b.String()
+}
+
+func TestAnErrorThatIsWrittenAfterTheStopIsWaitedFor(t *testing.T) {
+	for _, late := range []bool{true, false} {
+		w := newWorld(t)
+		w.cut = true
+		d := saying(of("c", "1"), "hello")
+		d.Transcript, d.Hash = file, hashOf("hello")
+		w.hear("beforeSubmitPrompt", d)
+		stop := of("c", "1")
+		stop.Status = "error"
+		w.hear("stop", stop)
+		if s := w.r.Status(); !s.Waiting || !slices.Contains(s.Watch, file) {
+			t.Fatalf("status %+v", s)
+		}
+		want := "Cursor reported an error and did not say which"
+		if late {
+			w.files[file] = transcript("user:hello")
+			w.own(integrations.Grew)
+			w.files[file] += transcript("end:overloaded")
+			w.own(integrations.Grew)
+			want = "overloaded"
+		} else {
+			w.own(integrations.Idle)
+		}
+		roots := w.of(runtypes.KindRoot)
+		if len(roots) != 1 || roots[0].Error != want {
+			t.Errorf("%d turns, want the error %q", len(roots), want)
+		}
+	}
+}
+
+func TestAPromptThatIsAskedTwiceFindsItsOwnPlaceInTheFile(t *testing.T) {
+	w := newWorld(t)
+	w.files[file] = transcript("user:go on", "said:first", "end:", "user:go on", "said:second", "end:")
+	for _, turn := range []string{"1", "2"} {
+		d := saying(of("c", turn), "go on")
+		d.Transcript, d.Hash = file, hashOf("go on")
+		w.hear("beforeSubmitPrompt", d)
+		w.hear("preToolUse", using(of("c", turn), "t"))
+		w.hear("postToolUse", using(of("c", turn), "t"))
+		stop := of("c", turn)
+		stop.Status = "completed"
+		w.hear("stop", stop)
+	}
+	for i, call := range w.of(runtypes.KindLLM) {
+		if want := []string{"first", "second"}[i]; !strings.Contains(string(call.Outputs), want) {
+			t.Errorf("call %d says %s", i+1, call.Outputs)
+		}
+	}
+}
+
+func TestAJournalThatIsGoneLeavesGapsAndNoOpenRuns(t *testing.T) {
+	w := newWorld(t)
+	w.cut = true
+	w.hear("beforeSubmitPrompt", saying(of("c", "1"), "hello"))
+	w.hear("preToolUse", using(of("c", "1"), "t"))
+	start := of("c", "c")
+	start.Agent, start.AgentType = "t2", "explore"
+	w.hear("subagentStart", start)
+	w.gone = true
+	w.hear("postToolUse", using(of("c", "1"), "t"))
+	w.own(integrations.Dead)
+	for _, run := range w.runs {
+		if run.Pending() {
+			t.Errorf("%s is left open", run.Name)
+		}
+	}
+}
+
+func TestInputsAreWhatTheUserChose(t *testing.T) {
+	inputs := func(o integrations.Inputs) []string {
+		w := newWorld(t)
+		w.options = integrations.Options{Inputs: o}
+		w.r = newReducer(w.options)
+		w.files[file] = transcript("user:before", "said:long ago", "end:", "user:now", "said:x", "end:")
+		d := saying(of("c", "1"), "now")
+		d.Transcript, d.Hash = file, hashOf("now")
+		w.hear("beforeSubmitPrompt", d)
+		call := using(of("c", "1"), "t")
+		w.hear("preToolUse", call)
+		call.Output = json.RawMessage(`{"output":"result"}`)
+		w.hear("postToolUse", call)
+		w.hear("afterAgentResponse", saying(of("c", "1"), "done"))
+		stop := of("c", "1")
+		stop.Status = "completed"
+		w.hear("stop", stop)
+		var list []string
+		for _, call := range w.of(runtypes.KindLLM) {
+			list = append(list, string(call.Inputs))
+		}
+		if len(list) != 2 {
+			t.Fatalf("%d calls", len(list))
+		}
+		return list
+	}
+	check := func(o integrations.Inputs, call int, texts ...string) {
+		t.Helper()
+		got := inputs(o)[call]
+		for _, text := range []string{"long ago", `"now"`, `"type":"tool_call"`, "result"} {
+			if strings.Contains(got, text) != slices.Contains(texts, text) {
+				t.Errorf("%s, call %d: %s", o, call+1, got)
+			}
+		}
+	}
+	check(integrations.InputsTurn, 0, `"now"`)
+	check(integrations.InputsTurn, 1, `"now"`, `"type":"tool_call"`, "result")
+	check(integrations.InputsDelta, 0, `"now"`)
+	check(integrations.InputsDelta, 1, "result")
+	check(integrations.InputsThread, 0, "long ago", `"now"`)
+	check(integrations.InputsThread, 1, "long ago", `"now"`, `"type":"tool_call"`, "result")
+}
+
+func hashOf(prompt string) string { return agentkit.HashText(prompt) }
