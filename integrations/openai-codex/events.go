@@ -8,6 +8,7 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/tracesmith/tracesmith/integrations"
 	"github.com/tracesmith/tracesmith/internal/agentkit"
@@ -126,6 +127,16 @@ func codexHome(env func(string) string) string {
 		}
 	}
 	return ""
+}
+
+// segmentTime is when a thread went on in a file, after a rollback; zero of its first
+// file.
+func segmentTime(file string) time.Time {
+	_, id, ok := strings.Cut(path.Base(strings.ReplaceAll(file, `\`, "/")), "_")
+	if !ok {
+		return time.Time{}
+	}
+	return idTime(strings.TrimSuffix(id, ".jsonl"))
 }
 
 // rolloutThread is the id of the thread a rollout belongs to, out of its name:

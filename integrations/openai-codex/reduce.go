@@ -171,8 +171,8 @@ func (r *reducer) place(src integrations.Source, d *data) ([]runtypes.Op, error)
 			r.Rollout = findRollout(src, r.Home, r.Session)
 		}
 		return nil, nil
-	case path == r.Rollout:
-		return nil, nil
+	case path == r.Rollout, segmentTime(path).Before(segmentTime(r.Rollout)):
+		return nil, nil // a hook that comes late does not lead back
 	case r.Rollout == "":
 		r.Rollout = path
 		return nil, nil
@@ -192,7 +192,9 @@ func (r *reducer) heard(src integrations.Source, e integrations.Event, d *data) 
 		r.sessionStart(d)
 		return
 	case "SessionEnd":
-		r.sessionEnd(src)
+		if !segmentTime(d.Transcript).Before(segmentTime(r.Rollout)) {
+			r.sessionEnd(src)
+		}
 		return
 	}
 	if d.Turn == "" || d.Agent != "" || d.Transcript != "" && rolloutThread(d.Transcript) != r.Session {
