@@ -307,3 +307,22 @@ func TestExportOfNothingDoesNothing(t *testing.T) {
 		t.Error("the server was asked")
 	}
 }
+
+func TestOddAnswersToInfoCostNoMoreThanWhatTheySpoil(t *testing.T) {
+	check := func(info string, ops, bytes int, as coding) {
+		t.Helper()
+		s := newLangsmith(t)
+		s.info = info
+		c := newTestClient(t, config(s, nil))
+		c.Warm()
+		c.await(t.Context(), time.Second)
+		gotOps, gotBytes := c.server.limits(&c.cfg)
+		if gotOps != ops || gotBytes != bytes || c.server.coding() != as || !c.server.multipart() {
+			t.Errorf("%s: %d, %d, %q", info, gotOps, gotBytes, c.server.coding())
+		}
+	}
+	check(`{"batch_ingest_config":{"size_limit":"7","size_limit_bytes":100000},"instance_flags":{"zstd_compression_enabled":true}}`, 100, 100000, codingZstd)
+	check(`{"batch_ingest_config":{"size_limit":-1,"size_limit_bytes":1},"instance_flags":{"gzip_body_enabled":true}}`, 100, minBytes, codingGzip)
+	check(`{"batch_ingest_config":null,"instance_flags":[]}`, 100, DefaultMaxBytes, codingNone)
+	check(`<html>`, 100, DefaultMaxBytes, codingNone)
+}

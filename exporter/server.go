@@ -3,6 +3,7 @@ package exporter
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"sync"
@@ -12,7 +13,7 @@ import (
 const (
 	infoTimeout = 10 * time.Second
 	infoRetry   = time.Minute // a failure is not asked about again sooner
-	minBytes    = 64 << 10    // what 413 and timeouts may bring the size of a request down to
+	minBytes    = 64 << 10    // no server's word brings the size of a request below it
 	enoughSwift = 16          // requests that get through before larger ones are tried
 )
 
@@ -80,7 +81,9 @@ func (s *server) limits(cfg *Config) (ops, bytes int) {
 	ops, bytes = cfg.MaxBatch, cfg.MaxBytes
 	if s.info != nil {
 		ops = lowest(ops, s.info.BatchIngestConfig.SizeLimit)
-		bytes = lowest(bytes, s.info.BatchIngestConfig.SizeLimitBytes)
+		if stated := s.info.BatchIngestConfig.SizeLimitBytes; stated > 0 {
+			bytes = lowest(bytes, max(stated, minBytes)) // less would be a mistake that cuts every run
+		}
 	}
 	if ops == 0 {
 		ops = DefaultMaxBatch
@@ -205,7 +208,8 @@ func (c *Client) fetchInfo() (*info, error) {
 		return nil, answer.refusal("/info")
 	}
 	got := new(info)
-	if err := json.Unmarshal(answer.body, got); err != nil {
+	var odd *json.UnmarshalTypeError // of one member: the others are read all the same
+	if err := json.Unmarshal(answer.body, got); err != nil && !errors.As(err, &odd) {
 		return nil, fmt.Errorf("exporter: /info: %w", err)
 	}
 	return got, nil

@@ -191,12 +191,13 @@ func foreign(contentType string, body []byte) bool {
 func (a *answer) refusal(path string) *StatusError {
 	e := &StatusError{Status: a.status, Path: path}
 	var said struct {
-		Error  string `json:"error"`
-		Detail string `json:"detail"`
+		Error  any `json:"error"`
+		Detail any `json:"detail"`
 	}
-	if json.Unmarshal(a.body, &said) == nil {
-		e.Message = cut(said.Error+said.Detail, messageLimit)
-	}
+	_ = json.Unmarshal(a.body, &said) // it need not be JSON
+	problem, _ := said.Error.(string)
+	detail, _ := said.Detail.(string)
+	e.Message = cut(problem+" "+detail, messageLimit)
 	return e
 }
 
