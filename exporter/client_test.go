@@ -93,7 +93,7 @@ func TestRequestsHoldNoMoreThanTheLimits(t *testing.T) {
 				c := newTestClient(t, conf)
 				c.Warm()
 				synctest.Wait()
-				export(t, c, posts(0, 10)...)
+				export(t, c, bulky(0, 10)...)
 				if got := len(s.seen()); got != requests {
 					t.Errorf("%d requests, want %d", got, requests)
 				}
@@ -105,7 +105,7 @@ func TestRequestsHoldNoMoreThanTheLimits(t *testing.T) {
 	check("ops", func(c *Config) { c.MaxBatch = 4 }, "", 3)
 	check("bytes", func(c *Config) { c.MaxBytes = 1 }, "", 10)
 	check("server's ops", func(*Config) {}, `{"batch_ingest_config":{"size_limit":5}}`, 2)
-	check("server's bytes", func(*Config) {}, `{"batch_ingest_config":{"size_limit_bytes":2000}}`, 10)
+	check("server's bytes", func(*Config) {}, `{"batch_ingest_config":{"size_limit_bytes":100000}}`, 10)
 	check("the lower of both", func(c *Config) { c.MaxBatch = 2 }, `{"batch_ingest_config":{"size_limit":5}}`, 5)
 }
 
