@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -37,6 +38,9 @@ some seconds and needs no account and no network.`,
 			begin := a.now()
 			fmt.Fprintln(a.stderr, "Playing three recorded sessions of Claude Code…")
 			result, err := demo.Run(cmd.Context(), demo.Config{Program: program, Dir: dir})
+			if cmd.Context().Err() != nil {
+				return errors.New("demo: interrupted")
+			}
 			if err != nil {
 				return oneLine(err)
 			}

@@ -3,6 +3,8 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io/fs"
 	"path/filepath"
 	"strings"
 
@@ -22,7 +24,16 @@ func (a *app) openState() (*journal.State, error) {
 
 // openStore opens the local store of runs, which lives beside the journals.
 func (a *app) openStore(ctx context.Context, state *journal.State) (*store.Store, error) {
-	return store.Open(ctx, store.Config{Path: storePath(state), Now: a.now})
+	runs, err := store.Open(ctx, store.Config{Path: storePath(state), Now: a.now})
+	switch {
+	case errors.Is(err, store.ErrForeign), errors.Is(err, store.ErrCorrupt):
+		err = fmt.Errorf("%w: move it away, and a new one is made", err)
+	case errors.Is(err, store.ErrNewer):
+		err = fmt.Errorf("%w: use that one", err)
+	case errors.Is(err, store.ErrReadOnly), errors.Is(err, fs.ErrPermission):
+		err = fmt.Errorf("%w: make it writable, or set TRACESMITH_STATE to another folder", err)
+	}
+	return runs, err
 }
 
 // storePath is the store's file: in a directory of its own.

@@ -19,6 +19,7 @@ import (
 var (
 	ErrForeign  = errors.New("not a tracesmith store")
 	ErrCorrupt  = errors.New("the file is damaged")
+	ErrReadOnly = errors.New("the file or its folder cannot be written")
 	ErrNewer    = errors.New("written by a newer tracesmith")
 	ErrSymlink  = errors.New("refusing to follow a symbolic link")
 	ErrNotFound = errors.New("no such trace")
@@ -132,6 +133,8 @@ func named(err error) error {
 		switch lite.Code() & 0xff { // the low byte is the primary code
 		case sqlite3.SQLITE_CORRUPT:
 			return fmt.Errorf("%w: %w", ErrCorrupt, err)
+		case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM:
+			return fmt.Errorf("%w: %w", ErrReadOnly, err)
 		case sqlite3.SQLITE_NOTADB:
 			return fmt.Errorf("%w: %w", ErrForeign, err)
 		}
