@@ -76,6 +76,7 @@ type world struct {
 	env     []string     // more of the agent's environment
 	silent  bool         // the agent keeps no record of its sessions
 	told    bool         // a hook has something to say to the user
+	host    *session     // of an agent that serves
 	output  bytes.Buffer // what the agents said, for the log
 }
 

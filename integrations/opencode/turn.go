@@ -51,18 +51,18 @@ type turn struct {
 
 // step is one message of the assistant's: one call of the model, and its tools.
 type step struct {
-	ID        string  `json:"id"`
-	Line      string  `json:"line"` // the newest of the message
-	Agent     string  `json:"agent,omitempty"`
-	Compacts  bool    `json:"compacts,omitempty"`
-	Created   int64   `json:"created,omitempty"`
-	Request   int64   `json:"request,omitempty"` // when the model was first asked
-	Completed int64   `json:"completed,omitempty"`
-	Params    *params `json:"params,omitempty"`
-	Retries   int     `json:"retries,omitempty"`
-	Retry     string  `json:"retry,omitempty"` // the line of the last one
-	Pieces    []*piece`json:"pieces,omitempty"`
-	Sent      bool    `json:"sent,omitempty"`
+	ID        string   `json:"id"`
+	Line      string   `json:"line"` // the newest of the message
+	Agent     string   `json:"agent,omitempty"`
+	Compacts  bool     `json:"compacts,omitempty"`
+	Created   int64    `json:"created,omitempty"`
+	Request   int64    `json:"request,omitempty"` // when the model was first asked
+	Completed int64    `json:"completed,omitempty"`
+	Params    *params  `json:"params,omitempty"`
+	Retries   int      `json:"retries,omitempty"`
+	Retry     string   `json:"retry,omitempty"` // the line of the last one
+	Pieces    []*piece `json:"pieces,omitempty"`
+	Sent      bool     `json:"sent,omitempty"`
 }
 
 // piece is a part of a message.
