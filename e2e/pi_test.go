@@ -298,6 +298,50 @@ func TestPiTwoTurns(t *testing.T) {
 	turns[1].completed("Second answer: three widgets.")
 }
 
+// What no extension streamed is imported, with the ids it would have had, and what one
+// streamed is not sent again.
+func TestPiImport(t *testing.T) {
+	t.Parallel()
+	w := newPiWorld(t)
+	thread := uuid.NewString()
+	w.pi(thread, nil, "--mode", "json", "--session-id", thread, "--no-extensions", "SCENARIO:pi-tools").wait()
+	w.pi(thread, nil, "--mode", "json", "--continue", "SCENARIO:plain2").wait()
+	w.turns(thread, 1)[0].numbered(2)
+	w.command(binary, "import", "pi")
+	turns := w.threads()[thread]
+	if len(turns) != 2 {
+		t.Fatalf("%d turns after the import, want 2", len(turns))
+	}
+	turns[0].has(2, 2)
+	turns[0].completed("There is a README about widgets.")
+	turns[0].numbered(1)
+	before := len(w.server.Memory().Runs())
+	w.command(binary, "import", "pi")
+	if after := len(w.server.Memory().Runs()); after != before || w.server.Memory().Counts().Again > 0 {
+		t.Errorf("a second import made %d runs of %d", after, before)
+	}
+}
+
+// A fork's file begins with a copy of what it was forked from.
+func TestPiForkTracesItsHistoryOnce(t *testing.T) {
+	t.Parallel()
+	long(t)
+	w := newPiWorld(t)
+	s := w.ask("SCENARIO:plain")
+	s.wait()
+	fork := uuid.NewString()
+	w.pi(fork, nil, "--mode", "json", "--fork", s.thread, "--session-id", fork, "SCENARIO:plain2").wait()
+	w.turns(s.thread, 1)
+	turn := w.turns(fork, 1)[0]
+	turn.has(1, 0)
+	turn.numbered(2)
+	before := len(w.server.Memory().Runs())
+	w.command(binary, "import", "pi")
+	if after := len(w.server.Memory().Runs()); after != before {
+		t.Errorf("import made %d runs of %d", after, before)
+	}
+}
+
 // Escape in the terminal is abort over RPC.
 func TestPiAbort(t *testing.T) {
 	t.Parallel()

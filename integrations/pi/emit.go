@@ -1,6 +1,7 @@
 package pi
 
 import (
+	"strings"
 	"time"
 
 	"github.com/tracesmith/tracesmith/internal/agentkit"
@@ -112,7 +113,7 @@ func (h *hearing) reply(m *message) {
 	t := h.open(m)
 	under := t.Call
 	t.Call, t.Stepped = nil, false
-	t.Stop, t.Error = m.StopReason, agentkit.Clip(m.ErrorMessage)
+	t.Stop, t.Error = m.StopReason, short(m.ErrorMessage)
 	if m.empty() || !t.tell("llm", m.native()) {
 		return
 	}
@@ -145,6 +146,15 @@ func (h *hearing) reply(m *message) {
 			h.startTool(t, p.ID, &tool{Name: p.Name, Args: h.e.Ref, Start: end})
 		}
 	}
+}
+
+// short bounds an error that the checkpoint holds.
+func short(text string) string {
+	const most = 4 << 10
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most], "") + " […]"
 }
 
 // llm builds the run of a model call, without its end.

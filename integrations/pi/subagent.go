@@ -228,7 +228,7 @@ func (t *turn) end(c child) {
 	case "failed":
 		t.Stop = "error"
 		if t.Error == "" {
-			t.Error = agentkit.Clip(c.Error)
+			t.Error = short(c.Error)
 		}
 	}
 }

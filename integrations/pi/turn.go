@@ -69,7 +69,7 @@ type extra struct {
 // Bounds of the checkpoint.
 const (
 	maxSaid    = 600
-	maxEmitted = 3000
+	maxEmitted = 1500
 	maxExtra   = 64
 	maxFiles   = 256
 	maxHeads   = 32
