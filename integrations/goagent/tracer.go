@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -43,7 +44,7 @@ type Config struct {
 // use, and so is a nil *Tracer, with which tracing is off.
 type Tracer struct {
 	who   runtypes.Identity
-	to    []*exporter.Batcher
+	to    []outlet
 	where []string
 	store *store.Store
 	live  bool
@@ -112,13 +113,13 @@ func (t *Tracer) keep(ctx context.Context, cfg Config, settings config.Config) e
 	}
 	batcher, err := exporter.New(exporter.Config{
 		Endpoint: storeEndpoint, HTTPClient: storeClient(local),
-		Redact: prepare(cfg, settings), OnDrop: cfg.OnDrop, Logger: cfg.Logger,
+		Redact: prepare(cfg, settings), OnDrop: losses(cfg), Logger: cfg.Logger,
 	})
 	if err != nil {
 		return errors.Join(err, local.Close())
 	}
 	t.store = local
-	t.to = append(t.to, batcher)
+	t.to = append(t.to, outlet{batcher, "the local store"})
 	t.where = append(t.where, local.Path()+" (see: tracesmith show)")
 	return nil
 }
@@ -129,12 +130,12 @@ func (t *Tracer) send(cfg Config, settings config.Config) error {
 	if err != nil {
 		return err
 	}
-	to.Redact, to.OnDrop, to.Logger = prepare(cfg, settings), cfg.OnDrop, cfg.Logger
+	to.Redact, to.OnDrop, to.Logger = prepare(cfg, settings), losses(cfg), cfg.Logger
 	batcher, err := exporter.New(to)
 	if err != nil {
 		return fmt.Errorf("LangSmith: %w", err)
 	}
-	t.to = append(t.to, batcher)
+	t.to = append(t.to, outlet{batcher, "LangSmith"})
 	for _, place := range settings.Places() {
 		t.where = append(t.where, place.Endpoint)
 	}
@@ -193,28 +194,46 @@ func (t *Tracer) Where() []string {
 	return append([]string(nil), t.where...)
 }
 
+// patience is how long a destination that does not answer may hold an agent up.
+const patience = 10 * time.Second
+
+// patiently bounds a context that has no bound.
+func patiently(ctx context.Context) (context.Context, context.CancelFunc) {
+	if _, bounded := ctx.Deadline(); bounded {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeout(ctx, patience)
+}
+
 // Flush waits until everything submitted before is delivered or dropped, or ctx
-// ends. It returns what kept a destination from being delivered to.
+// ends; of a ctx without a deadline it waits ten seconds. It returns what kept a
+// destination from being delivered to.
 func (t *Tracer) Flush(ctx context.Context) error {
 	if t == nil {
 		return nil
 	}
+	ctx, stop := patiently(ctx)
+	defer stop()
 	var failures []error
 	for _, each := range t.to {
-		failures = append(failures, each.Flush(ctx))
+		failures = append(failures, each.named(each.Flush(ctx)))
 	}
 	return errors.Join(failures...)
 }
 
 // Close delivers what is left, until ctx ends at the latest, and ends the Tracer.
-// Give it a context that outlives the turn's.
+// Give it a context that outlives the turn's; of one without a deadline it takes ten
+// seconds, so that a server which is down does not keep an agent from ending. What is
+// left then is told to OnDrop, and counted where `tracesmith status` shows it.
 func (t *Tracer) Close(ctx context.Context) error {
 	if t == nil {
 		return nil
 	}
+	ctx, stop := patiently(ctx)
+	defer stop()
 	var failures []error
 	for _, each := range t.to {
-		failures = append(failures, each.Shutdown(ctx))
+		failures = append(failures, each.named(each.Shutdown(ctx)))
 	}
 	if t.store != nil {
 		failures = append(failures, t.store.Close())

@@ -10,11 +10,13 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
 	"github.com/tracesmith/tracesmith/integrations/goagent"
 	"github.com/tracesmith/tracesmith/internal/ingest"
+	"github.com/tracesmith/tracesmith/internal/journal"
 	"github.com/tracesmith/tracesmith/runtypes"
 )
 
@@ -282,5 +284,31 @@ func TestWhatIsHiddenFromLangSmithStaysInTheStore(t *testing.T) {
 		if strings.Contains(string(run.Inputs), "print it") || len(run.Outputs) == 0 {
 			t.Errorf("inputs %s, outputs %s", run.Inputs, run.Outputs)
 		}
+	}
+}
+
+func TestWhatIsLostIsCountedOnceAndItsDestinationNamed(t *testing.T) {
+	w := newWorld(t)
+	w.env["LANGSMITH_ENDPOINT"] = "http://127.0.0.1:9" // nobody answers
+	told := 0
+	tracer, err := goagent.Open(t.Context(), goagent.Config{
+		Env: func(name string) string { return w.env[name] }, Dir: t.TempDir(),
+		OnDrop: func(lost []runtypes.Op, _ error) { told += len(lost) },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	turn(tracer.Sink())
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	if err := tracer.Close(ctx); err == nil || !strings.Contains(err.Error(), "LangSmith") {
+		t.Errorf("closed: %v", err)
+	}
+	state, err := journal.Open(filepath.Join(w.env["TRACESMITH_STATE"], "tracesmith", "v1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if drops, err := state.Drops(); err != nil || told != 3 || len(drops) != 1 || drops[journal.DropUnsent] != 2 {
+		t.Errorf("told of %d ops, counted %v, %v; want 3 ops of 2 runs", told, drops, err)
 	}
 }

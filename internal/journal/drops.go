@@ -19,6 +19,7 @@ const (
 	DropCorrupt   = "corrupt_line"  // a line of a journal that is no entry
 	DropRedaction = "redaction"     // a run that redaction could not vouch for
 	DropRefused   = "refused"       // a run that the destination refused for good
+	DropUnsent    = "unsent"        // a run of an agent that ended before it could be delivered
 	DropReducer   = "reducer"       // an event that the reducer could not take
 	DropExpired   = "expired"       // a session removed before all of it was delivered
 	DropLongLine  = "long_line"     // a transcript's line beyond the limit

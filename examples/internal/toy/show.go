@@ -17,10 +17,14 @@ func Show(ctx context.Context, w io.Writer, tracer *goagent.Tracer) error {
 	if err := tracer.WriteTrees(ctx, w); err != nil {
 		return err
 	}
+	undelivered, arrived := tracer.Flush(ctx), "stored in"
+	if undelivered != nil {
+		arrived = "meant for" // which of them it is the error says
+	}
 	for _, where := range tracer.Where() {
-		if _, err := fmt.Fprintln(w, "stored in", where); err != nil {
+		if _, err := fmt.Fprintln(w, arrived, where); err != nil {
 			return err
 		}
 	}
-	return tracer.Flush(ctx)
+	return undelivered
 }
