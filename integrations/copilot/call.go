@@ -35,9 +35,16 @@ func (s *stretch) begin(r *record, model string) *call {
 	s.settle()
 	c := &call{index: len(s.calls), model: model, start: s.ready, end: r.at}
 	s.calls = append(s.calls, c)
-	s.entries = append(s.entries, entry{call: c})
 	s.open = c
 	return c
+}
+
+// enter puts a call into the conversation: where the first is heard of it, for the user
+// may add to what it is told until then.
+func (s *stretch) enter(c *call) {
+	if c.empty() {
+		s.entries = append(s.entries, entry{call: c})
+	}
 }
 
 // addUsage takes what a call used. It stands before what the call said.
@@ -46,6 +53,7 @@ func (s *stretch) addUsage(r *record, d *usageRecord) {
 	if c == nil || c.usage != nil {
 		c = s.begin(r, d.Usage.Model)
 	}
+	s.enter(c)
 	u := &d.Usage
 	c.usage, c.end, s.last = d, r.at, r.at
 	c.id, c.model = s.unused(u.Call), u.Model
@@ -74,6 +82,7 @@ func (s *stretch) addMessage(r *record, d *assistantMessage) {
 		return
 	}
 	c := s.speaker(r, d)
+	s.enter(c)
 	c.text += d.Content
 	c.reasoning += d.Reasoning
 	c.requests = append(c.requests, d.Tools...)
