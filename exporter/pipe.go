@@ -188,6 +188,7 @@ func (p *pipe) leave() {
 	left := p.queue.takeAll()
 	err := p.spool.failure()
 	p.drop(left.items, &DropError{Reason: ReasonUndelivered, Err: err})
+	p.client.drop(p.spool.lost(), &DropError{Reason: ReasonUndelivered, Err: err})
 	p.queue.settle(&left, nil, err)
 }
 

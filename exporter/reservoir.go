@@ -25,6 +25,7 @@ const (
 type reservoir struct {
 	spool Spool
 	pipe  *pipe
+	late  stranded
 
 	mu     sync.Mutex
 	pace   pace     // after a failure
@@ -53,11 +54,21 @@ func (r *reservoir) put(op runtypes.Op) (kept bool, err error) {
 	if _, maxBytes := c.server.limits(&c.cfg); it.wire.size() > maxBytes {
 		c.shorten(it, maxBytes) // a spool has its limits too
 	}
-	if err := r.spool.Put(appendEntry(nil, &it.wire, op.Run.TraceID)); err != nil {
+	r.late.expect(op)
+	err = r.spool.Put(appendEntry(nil, &it.wire, op.Run.TraceID))
+	if err == nil && op.Verb == runtypes.Patch || err != nil && op.Verb == runtypes.Post {
+		r.late.forget(op.Run.ID)
+	}
+	if err != nil {
 		if c.stats.unspooled(err, c.now()) {
 			c.cfg.Logger.Warn("runs are kept in memory alone", "error", err)
 		}
-		return false, nil
+		kept, full := r.late.keep(op, c.cfg.QueueBytes)
+		if full {
+			c.drop([]runtypes.Op{op}, &DropError{Reason: ReasonQueueFull, Err: ErrQueueFull})
+			return false, ErrQueueFull
+		}
+		return kept, nil
 	}
 	r.pipe.queue.notify()
 	return true, nil
@@ -97,7 +108,29 @@ func (r *reservoir) take(ticket uint64, entry []byte) {
 		r.done([]uint64{ticket})
 		return
 	}
+	id, post := it.id(), it.verb == runtypes.Post
 	r.pipe.queue.putSpooled(it)
+	if !post {
+		return
+	}
+	if patch := r.late.release(id); patch != nil {
+		r.pipe.queue.putSpooled(r.inMemory(*patch))
+	}
+}
+
+// inMemory is an item of an op that is in no spool.
+func (r *reservoir) inMemory(op runtypes.Op) *item {
+	it := newItem(op)
+	it.weight = weight(op.Run)
+	return it
+}
+
+// lost are the ops that a shutdown leaves neither in the queue nor in the spool.
+func (r *reservoir) lost() []runtypes.Op {
+	if r == nil {
+		return nil
+	}
+	return r.late.all()
 }
 
 // settle tells the spool what is done and returns what is to be tried again.

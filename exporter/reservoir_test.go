@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -286,3 +287,50 @@ func TestAnEntryThatIsNoneIsDropped(t *testing.T) {
 }
 
 var _ Spool = (*memory)(nil)
+
+func TestAPatchThatTheSpoolHasNoRoomForDoesNotOvertakeItsPost(t *testing.T) {
+	m, room := new(memory), 40*weight(pending(0))
+	tune := func(c *Config) { c.QueueBytes, c.InFlight = room, 4 }
+	spooling(t, m, tune, func(t *testing.T, s *langsmith, d *drops, b *Batcher) {
+		s.script(func(int, call) *reply { return &reply{delay: time.Minute, store: true, status: 202} })
+		const runs = 100
+		submit(t, b, posts(0, runs)...)
+		time.Sleep(time.Second) // what there is room for leaves the spool
+		m.mu.Lock()
+		m.full = true
+		m.mu.Unlock()
+		kept := 0
+		for n := range runs {
+			if b.Submit(patch(ended(n))) == nil {
+				kept++
+			}
+		}
+		if kept < 30 || kept+len(d.ops) != runs {
+			t.Errorf("%d patches kept, %d dropped", kept, len(d.ops))
+		}
+		if err := b.Flush(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		ended, posted := 0, map[string]bool{}
+		for _, c := range s.calls {
+			for _, op := range c.ops {
+				verb, id, _ := strings.Cut(op, " ")
+				if verb == "patch" && !posted[id] {
+					t.Errorf("the patch of %s came first", id)
+				}
+				posted[id] = true
+			}
+		}
+		for id := range s.runs {
+			if s.field(id, "outputs") != "" {
+				ended++
+			}
+		}
+		if len(posted) != runs || ended != kept {
+			t.Errorf("%d of %d runs arrived, %d of %d patches", len(posted), runs, ended, kept)
+		}
+		if got := len(b.pipes[0].spool.late.posts); got != 0 {
+			t.Errorf("%d posts are still expected", got)
+		}
+	})
+}
