@@ -20,7 +20,8 @@ func (c *Child) DottedOrder() string { return (*Turn)(c).DottedOrder() }
 
 // End finishes the call with the model's or the tool's output: of a model a
 // string, a [Message], a list, or an object in a shape that LangSmith renders; of a
-// tool any value that encodes to JSON.
+// tool any value that encodes to JSON. Bytes are text: what is none, such as an
+// image, is left out, and is for [Child.Attach].
 func (c *Child) End(output any) {
 	if c != nil {
 		c.end(output)
