@@ -120,9 +120,9 @@ func (t *Turn) tool(name, callID string, args any) *Child {
 const unnamed = "unknown"
 
 // Subagent starts a nested agent, which is a turn of its own. kind is its type or
-// role, such as researcher, unknown when empty; id names it, and is made up when empty. Subagents may
-// nest and run side by side. Start one from the tool call that asked for it where
-// there is one: see [Child.Subagent].
+// role, such as researcher, unknown when empty; id names it, and is made up when
+// empty. Subagents may nest and run side by side. Start one from the tool call that
+// asked for it where there is one: see [Child.Subagent].
 func (t *Turn) Subagent(kind, id string, prompt any) *Turn {
 	if t == nil {
 		return nil
