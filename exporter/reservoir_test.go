@@ -293,9 +293,10 @@ func TestAPatchThatTheSpoolHasNoRoomForDoesNotOvertakeItsPost(t *testing.T) {
 	tune := func(c *Config) { c.QueueBytes, c.InFlight = room, 4 }
 	spooling(t, m, tune, func(t *testing.T, s *langsmith, d *drops, b *Batcher) {
 		s.script(func(int, call) *reply { return &reply{delay: time.Minute, store: true, status: 202} })
-		const runs = 100
-		submit(t, b, posts(0, runs)...)
-		time.Sleep(time.Second) // what there is room for leaves the spool
+		const runs = 120
+		submit(t, b, posts(0, runs/2)...)
+		time.Sleep(time.Second) // they leave the spool, and fill the queue
+		submit(t, b, posts(runs/2, runs)...)
 		m.mu.Lock()
 		m.full = true
 		m.mu.Unlock()
