@@ -14,19 +14,21 @@
 // retried request carries the same bytes, so a patch never overtakes its post.
 // LangSmith takes every write of a run once and answers 409 to a repetition:
 // sending again is always safe. What the wire cannot hold (bad UTF-8, inputs that
-// are no object, an end before the start) is repaired; a run that cannot be is
-// dropped alone, with a *runtypes.FieldError that names run and field.
+// are no object, an end before the start, a child before its parent) is repaired; a
+// run that cannot be is dropped alone, with a *runtypes.FieldError that names run
+// and field. A dotted order that disagrees with its run's ids is such a fault.
 //
 // # Who retries
 //
-// Only Client does. Timeouts, connection errors and the statuses 408, 425, 429
-// and 5xx are tried again with growing, jittered pauses, never sooner than the
+// Only Client does. Timeouts, connection errors and the statuses 408, 425, 429 and
+// 5xx are tried again with growing, jittered pauses, never sooner than the
 // server's Retry-After, until Config.MaxElapsed has passed; a 429 holds back all
 // requests. A request refused as malformed (400, 422) is split until the offending
 // op is alone; one refused as too large (413) is halved, and a single run that is
-// still too large is shortened, marker included. Where the multipart endpoint or
-// the compression (zstd, then gzip) is refused (404, 415) the client changes over
-// and remembers.
+// still too large is shortened, marker included. One that takes too long is sent
+// in parts, and the next are built smaller until they get through. Where the
+// multipart endpoint or the compression (zstd, then gzip) is refused (404, 415)
+// the client changes over and remembers.
 //
 // # What is lost
 //
@@ -40,7 +42,8 @@
 // # Where it goes
 //
 // Config.Replicas sends the same runs to several destinations, each with a queue
-// and senders of its own, so that a dead one delays no other. Config.Sampling
+// and senders of its own, so that a dead one delays no other. Config.Address files
+// runs under an agent in place of a project. Config.Sampling
 // keeps a part of the traces, and the Hide fields leave out content, both as
 // LangSmith's own clients do.
 //

@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	refill      = 4 << 20 // bytes taken out of a spool at a time
+	refill      = 256 << 10 // bytes taken out of a spool at a time; in memory small entries weigh several times that
 	shortRest   = 5 * time.Second
 	refusedRest = time.Minute
 )

@@ -19,6 +19,8 @@ func main() {
 	flag.StringVar(&w.mode, "mode", "two", "writes of a run: one or two")
 	flag.IntVar(&w.rounds, "rounds", 3, "rounds; the median of each client counts")
 	flag.IntVar(&w.limit, "limit", 100, "size_limit that the server states")
+	flag.BoolVar(&w.faults, "faults", false, "have the server misbehave in every way, and count what is lost (takes some ten minutes)")
+	flag.StringVar(&w.only, "only", "", "of the faults: those whose name holds this")
 	flag.Parse()
 	if err := run(w); err != nil {
 		fmt.Fprintln(os.Stderr, "compare:", err)
@@ -29,7 +31,8 @@ func main() {
 // work is what every client is given to do.
 type work struct {
 	turns, size, rounds, limit int
-	mode                       string
+	mode, only                 string
+	faults                     bool
 	dir                        string
 }
 
@@ -44,6 +47,9 @@ func run(w work) (err error) {
 	clients, err := subjects(w.dir)
 	if err != nil {
 		return err
+	}
+	if w.faults {
+		return w.tryFaults(os.Stdout, clients)
 	}
 	for range w.rounds { // interleaved, so that a busy moment hits all of them
 		for i := range clients {
@@ -71,17 +77,7 @@ func (w work) measure(c *client) (result, error) {
 		return result{}, err
 	}
 	defer s.stop()
-	cmd := exec.Command(c.argv[0], c.argv[1:]...)
-	cmd.Dir = w.dir
-	for _, pair := range os.Environ() {
-		if !strings.HasPrefix(pair, "LANGSMITH_") && !strings.HasPrefix(pair, "LANGCHAIN_") && !strings.HasPrefix(pair, "BENCH_") {
-			cmd.Env = append(cmd.Env, pair)
-		}
-	}
-	cmd.Env = append(cmd.Env, "LANGSMITH_ENDPOINT="+s.url, "LANGSMITH_TRACING=true", "HOME="+w.dir,
-		"BENCH_CORPUS="+w.path("corpus"), "BENCH_IDS="+w.path("ids"), "BENCH_MODE="+w.mode,
-		fmt.Sprint("BENCH_TURNS=", w.turns), fmt.Sprint("BENCH_IN=", w.size), fmt.Sprint("BENCH_OUT=", w.size))
-	cmd.Env = append(cmd.Env, c.env...)
+	cmd := w.command(c, s.url)
 	var said bytes.Buffer
 	cmd.Stderr = &said
 	began := time.Now()
@@ -95,4 +91,20 @@ func (w work) measure(c *client) (result, error) {
 	}
 	r.counts = s.count(strings.Fields(string(ids)))
 	return r, nil
+}
+
+// command is a client's process, with nobody's settings but ours.
+func (w work) command(c *client, url string, more ...string) *exec.Cmd {
+	cmd := exec.Command(c.argv[0], c.argv[1:]...)
+	cmd.Dir = w.dir
+	for _, pair := range os.Environ() {
+		if !strings.HasPrefix(pair, "LANGSMITH_") && !strings.HasPrefix(pair, "LANGCHAIN_") && !strings.HasPrefix(pair, "BENCH_") {
+			cmd.Env = append(cmd.Env, pair)
+		}
+	}
+	cmd.Env = append(cmd.Env, "LANGSMITH_ENDPOINT="+url, "LANGSMITH_TRACING=true", "HOME="+w.dir,
+		"BENCH_CORPUS="+w.path("corpus"), "BENCH_IDS="+w.path("ids"), "BENCH_MODE="+w.mode,
+		fmt.Sprint("BENCH_TURNS=", w.turns), fmt.Sprint("BENCH_IN=", w.size), fmt.Sprint("BENCH_OUT=", w.size))
+	cmd.Env = append(append(cmd.Env, c.env...), more...)
+	return cmd
 }

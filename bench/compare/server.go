@@ -13,6 +13,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/klauspost/compress/zstd"
 )
@@ -24,7 +25,11 @@ type server struct {
 	info string
 	zstd *zstd.Decoder
 
+	bad   misbehaviour // nil: none
+	began time.Time
+
 	mu   sync.Mutex
+	seen int // requests
 	runs map[string]*arrival
 	got  counts
 }
@@ -46,7 +51,7 @@ func startServer(limit int) (*server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &server{runs: map[string]*arrival{}, zstd: dec}
+	s := &server{runs: map[string]*arrival{}, zstd: dec, began: time.Now()}
 	s.info = fmt.Sprintf(`{"version":"0.16.0","batch_ingest_config":{"use_multipart_endpoint":true,"size_limit":%d,`+
 		`"size_limit_bytes":20971520,"scale_up_qsize_trigger":1000,"scale_up_nthreads_limit":16,"scale_down_nempty_trigger":4},`+
 		`"instance_flags":{"zstd_compression_enabled":true,"gzip_body_enabled":true}}`, limit)
@@ -55,7 +60,16 @@ func startServer(limit int) (*server, error) {
 	return s, nil
 }
 
+// heal ends the misbehaviour, and the requests that still hang.
+func (s *server) heal() {
+	s.http.CloseClientConnections()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.bad = nil
+}
+
 func (s *server) stop() {
+	s.http.CloseClientConnections()
 	s.http.Close()
 	s.zstd.Close()
 }
@@ -66,9 +80,22 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(w, s.info) // a client that has gone asks again
 		return
 	}
+	s.mu.Lock()
+	s.seen++
+	n, bad := s.seen, s.bad
+	s.mu.Unlock()
+	if bad != nil && s.misbehave(bad, w, r, n) {
+		return
+	}
 	raw, err := io.ReadAll(r.Body)
 	if err == nil {
 		err = s.take(r, raw)
+	}
+	var refusal refusal
+	if errors.As(err, &refusal) {
+		w.WriteHeader(int(refusal))
+		_, _ = io.WriteString(w, `{"error":"scripted"}`)
+		return
 	}
 	if err != nil {
 		s.mu.Lock()
@@ -82,6 +109,12 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(w, `{"message":"Runs batch ingested"}`)
 }
 
+// write is one of a run's.
+type write struct {
+	verb, id string
+	ended    bool
+}
+
 // take reads a request in full, as LangSmith would.
 func (s *server) take(r *http.Request, raw []byte) error {
 	body, err := s.decode(r.Header.Get("Content-Encoding"), raw)
@@ -91,10 +124,6 @@ func (s *server) take(r *http.Request, raw []byte) error {
 	_, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil {
 		return err
-	}
-	type write struct {
-		verb, id string
-		ended    bool
 	}
 	var writes []write
 	for parts := multipart.NewReader(bytes.NewReader(body), params["boundary"]); ; {
@@ -125,6 +154,11 @@ func (s *server) take(r *http.Request, raw []byte) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.bad != nil {
+		if status := s.bad.judge(s, writes); status != 0 {
+			return refusal(status)
+		}
+	}
 	s.got.requests++
 	s.got.wire += int64(len(raw))
 	s.got.decoded += int64(len(body))

@@ -1,6 +1,6 @@
 // The workload of bench/harness on LangSmith's JS SDK, with its defaults.
 import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
-import { setImmediate as breathe } from "node:timers/promises";
+import { setImmediate as breathe, setTimeout as sleep } from "node:timers/promises";
 import { Client, RunTree } from "langsmith";
 
 const number = (name, fallback) => Number(process.env[name] || fallback);
@@ -46,11 +46,15 @@ async function end(run, kind) {
   appendFileSync(process.env.BENCH_IDS, run.id + "\n");
 }
 
+const rate = number("BENCH_RATE", 0);
+const began = Date.now();
 for (let turn = 0; turn < number("BENCH_TURNS", 1000); turn++) {
   const thread = "thread-" + (turn >> 3);
   const root = await begin("chain", undefined, thread);
   for (const kind of children) await end(await begin(kind, root, thread), kind);
   await end(root, "chain");
   await breathe();
+  const due = rate > 0 ? began + ((turn + 1) * 10 * 1000) / rate - Date.now() : 0;
+  if (due > 0) await sleep(due);
 }
 await client.awaitPendingTraceBatches();

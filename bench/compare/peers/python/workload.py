@@ -1,6 +1,7 @@
 """The workload of bench/harness on LangSmith's Python SDK, with its defaults."""
 
 import os
+import time
 
 from langsmith import Client
 from langsmith.run_trees import RunTree
@@ -60,13 +61,16 @@ def end(run, kind, ids):
 
 def main():
     client = Client(api_url=os.environ["LANGSMITH_ENDPOINT"], api_key="bench-key")
-    with open(os.environ["BENCH_IDS"], "w") as ids:
+    rate, began = int(os.environ.get("BENCH_RATE") or 0), time.monotonic()
+    with open(os.environ["BENCH_IDS"], "w", buffering=1) as ids:
         for turn in range(int(os.environ.get("BENCH_TURNS") or 1000)):
             thread = f"thread-{turn >> 3}"
             root = begin(client, "chain", None, thread)
             for kind in CHILDREN:
                 end(begin(client, kind, root, thread), kind, ids)
             end(root, "chain", ids)
+            if rate:
+                time.sleep(max(0, began + (turn + 1) * 10 / rate - time.monotonic()))
     client.flush()
 
 
