@@ -94,10 +94,11 @@ func (r *reducer) read(src integrations.Source) (ended bool, err error) {
 			return false, fmt.Errorf("copilot: log: %w", err)
 		}
 		rd.next = raw.Next
-		rec, ok := parseRecord(raw.Data)
-		if ok {
-			rec.offset = raw.Offset
-			ended = r.take(&rec)
+		if !r.foreign(raw.Data) {
+			if rec, ok := parseRecord(raw.Data); ok {
+				rec.offset = raw.Offset
+				ended = r.take(&rec)
+			}
 		}
 		if rd.next > r.From {
 			r.From = rd.next
@@ -107,6 +108,15 @@ func (r *reducer) read(src integrations.Source) (ended bool, err error) {
 		}
 	}
 	return false, nil
+}
+
+// foreign reports whether a line tells of a turn before those that are ours.
+func (r *reducer) foreign(line []byte) bool {
+	if r.reader.root != nil || len(r.reader.agents) > 0 || r.Since <= 1 || !content(kindOf(line)) {
+		return false
+	}
+	at := timeOf(line)
+	return !at.IsZero() && r.before(at)
 }
 
 // take sorts a line: to a subagent, to the turn that is on, or to what is known of the

@@ -267,6 +267,39 @@ func parseRecord(text []byte) (record, bool) {
 	return r, true
 }
 
+// content reports whether a line of a kind can neither begin nor end a turn that is ours:
+// what need not be decoded of a past that is not.
+func content(kind string) bool {
+	switch kind {
+	case "system.message", "session.usage_record", "assistant.turn_start", "assistant.turn_end", "assistant.message",
+		"tool.execution_start", "tool.execution_complete", "permission.requested", "permission.completed",
+		"subagent.started", "subagent.completed", "subagent.failed":
+		return true
+	}
+	return false
+}
+
+// timeOf is a cheap look at a line's time, which stands behind its data; zero if it does
+// not.
+func timeOf(text []byte) time.Time {
+	const key = `"timestamp":`
+	tail := text[max(0, len(text)-256):]
+	at := bytes.LastIndex(tail, []byte(key))
+	if at < 0 {
+		return time.Time{}
+	}
+	rest := bytes.TrimLeft(tail[at+len(key):], " ")
+	end := bytes.IndexByte(rest[min(1, len(rest)):], '"')
+	if end < 0 || rest[0] != '"' {
+		return time.Time{}
+	}
+	when, err := time.Parse(time.RFC3339Nano, string(rest[1:end+1]))
+	if err != nil {
+		return time.Time{}
+	}
+	return when
+}
+
 // kindOf is a cheap look at the first bytes, where lines name their kind, so that what
 // the program notes for itself is not decoded; "" if they do not.
 func kindOf(text []byte) string {
