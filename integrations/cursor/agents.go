@@ -31,6 +31,7 @@ type agent struct {
 	File       string           `json:"file,omitempty"` // its own, where an event names it
 	Tool       *agentkit.Anchor `json:"tool,omitempty"` // run of the call
 	ToolName   string           `json:"tool_name,omitempty"`
+	ToolEnded  bool             `json:"tool_ended,omitempty"` // the call reported its own end before it began
 	Run        *agentkit.Anchor `json:"run"`
 	End        *ending          `json:"end,omitempty"`
 	Idle       bool             `json:"idle,omitempty"`
@@ -109,7 +110,8 @@ func (r *reducer) agentStart(src integrations.Source, e integrations.Event, d *d
 	if parent == "" {
 		parent = d.Conversation
 	}
-	if d.Agent == "" || slices.ContainsFunc(r.Agents, func(a *agent) bool { return a.ID == d.Agent && a.parent(r) == parent }) {
+	if d.Agent == "" || slices.ContainsFunc(r.Agents, func(a *agent) bool { return a.ID == d.Agent }) ||
+		slices.Contains(r.Closed, closedKey("", d.Agent)) {
 		return nil, nil
 	}
 	a := &agent{
@@ -140,9 +142,10 @@ func (r *reducer) agentStart(src integrations.Source, e integrations.Event, d *d
 	}
 	under := f.parent
 	if a.Tool != nil {
-		call := a.callRun(src)
-		ops = append(ops, runtypes.Op{Verb: runtypes.Post, Run: call})
-		under = call
+		under = a.callRun(src)
+	}
+	if a.Tool != nil && !a.ToolEnded {
+		ops = append(ops, runtypes.Op{Verb: runtypes.Post, Run: under})
 	}
 	run := runtypes.Subagent(under, f.id("subagent", a.ID), a.Start, runtypes.SubagentInfo{ID: a.ID, Type: a.Kind})
 	a.Run = agentkit.NewAnchor(run, f.start, a.Generation)
@@ -159,7 +162,7 @@ func (a *agent) call(f *family, t *story) {
 	for _, c := range t.calls {
 		if c.agent == a.ID {
 			run := runtypes.Tool(f.parent, f.id("tool", c.key), c.start, c.name)
-			a.Tool, a.ToolName, a.Call = agentkit.NewAnchor(run, f.start, c.key), c.name, c.pre
+			a.Tool, a.ToolName, a.Call, a.ToolEnded = agentkit.NewAnchor(run, f.start, c.key), c.name, c.pre, c.ended
 			return
 		}
 	}

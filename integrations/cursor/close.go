@@ -157,7 +157,12 @@ func (r *reducer) reveal(src integrations.Source, t *turn, s *section) ([]runtyp
 // forget takes a turn out of the open ones.
 func (r *reducer) forget(t *turn) {
 	r.Turns = slices.DeleteFunc(r.Turns, func(each *turn) bool { return each == t })
-	r.Closed = append(r.Closed, closedKey(t.Talk, t.Generation))
+	r.close(closedKey(t.Talk, t.Generation))
+}
+
+// close remembers what was told to its end.
+func (r *reducer) close(key string) {
+	r.Closed = append(r.Closed, key)
 	if over := len(r.Closed) - maxClosed; over > 0 {
 		r.Closed = slices.Delete(r.Closed, 0, over)
 	}
@@ -231,6 +236,7 @@ func (r *reducer) closeAgent(src integrations.Source, a *agent) []runtypes.Op {
 	}
 	ops = append(ops, a.end(src, b.last)...)
 	r.Agents = slices.DeleteFunc(r.Agents, func(each *agent) bool { return each == a })
+	r.close(closedKey("", a.ID))
 	return ops
 }
 

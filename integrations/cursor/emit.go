@@ -201,7 +201,7 @@ func (a *agent) end(src integrations.Source, said string) []runtypes.Op {
 	}
 	end(run, a.End)
 	ops := []runtypes.Op{{Verb: runtypes.Patch, Run: run}}
-	if a.Tool == nil {
+	if a.Tool == nil || a.ToolEnded {
 		return ops
 	}
 	call := a.callRun(src)

@@ -65,7 +65,8 @@ func FuzzReducer(f *testing.F) {
 			}
 		}
 		if s := w.r.Status(); s.Open != 0 {
-			t.Fatalf("status %+v", s)
+			state, _ := json.Marshal(w.r)
+			t.Fatalf("status %+v of %s", s, state)
 		}
 	})
 }

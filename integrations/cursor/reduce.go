@@ -21,23 +21,12 @@ type reducer struct {
 	Turns  []*turn  `json:"turns,omitempty"` // not yet told to the end, oldest first
 	Agents []*agent `json:"agents,omitempty"`
 	Held   []held   `json:"held,omitempty"`
-	Closed []string `json:"closed,omitempty"` // the last turns that were
+	Closed []string `json:"closed,omitempty"` // the last turns and subagents that were
 	PID    int      `json:"pid,omitempty"`    // process of the last event
 	Steady bool     `json:"steady,omitempty"` // and of the one before it
 	More   bool     `json:"more,omitempty"`
 
 	options integrations.Options
-}
-
-// talk is one conversation.
-type talk struct {
-	ID    string    `json:"id"`
-	Count int       `json:"count,omitempty"` // turns that were traced
-	Rows  int       `json:"rows,omitempty"`  // prompts of the transcript that are accounted for
-	Main  bool      `json:"main,omitempty"`  // the user's own, no subagent's
-	Begun time.Time `json:"begun,omitzero"`  // by its session's start, until a turn follows
-	File  string    `json:"file,omitempty"`
-	Model string    `json:"model,omitempty"` // the last label
 }
 
 // turn is one generation of a conversation.
@@ -73,7 +62,7 @@ type ending struct {
 // Bounds of the checkpoint.
 const (
 	maxTalks  = 200
-	maxClosed = 64
+	maxClosed = 128
 	maxTurns  = 32
 	maxAgents = 48
 	maxHeld   = 512
@@ -90,10 +79,9 @@ func (r *reducer) Apply(src integrations.Source, e integrations.Event) ([]runtyp
 	case integrations.Grew:
 		return r.advance(src)
 	case integrations.Idle:
-		r.release()
-		return r.advance(src)
+		return r.settle(src, false)
 	case integrations.Dead:
-		return r.dead(src)
+		return r.settle(src, true)
 	}
 	d := &data{}
 	if err := json.Unmarshal(e.Data, d); err != nil {
@@ -138,29 +126,43 @@ func (r *reducer) release() {
 	}
 }
 
-// dead takes the end of a process: of the one that sent the last event. One that sent a
-// single event may have been a helper that lives no longer than a hook.
-func (r *reducer) dead(src integrations.Source) ([]runtypes.Op, error) {
-	if r.PID == 0 || r.Steady {
-		for _, t := range r.Turns {
-			if t.End == nil && t.PID == r.PID {
-				t.lose("Cursor ended before the turn did")
-			}
-		}
-		for _, a := range r.Agents {
-			if a.End == nil && a.PID == r.PID {
-				a.lose("Cursor ended before the subagent did")
-			}
-		}
-	}
-	r.release()
-	ops, err := r.advance(src)
-	for err == nil && r.More { // nothing comes after it
-		var more []runtypes.Op
-		more, err = r.advance(src)
+// settle tells to its end all that is over, without waiting for Cursor's files. What a
+// blind turn had begun comes to light only when that is told, so it goes round until
+// nothing is left. dead says that the process of the last event is gone.
+func (r *reducer) settle(src integrations.Source, dead bool) ([]runtypes.Op, error) {
+	var ops []runtypes.Op
+	for {
+		lost := dead && r.loseAll()
+		r.release()
+		more, err := r.advance(src)
 		ops = append(ops, more...)
+		if err != nil || len(more) == 0 && !lost || r.More && !dead {
+			return ops, err
+		}
 	}
-	return ops, err
+}
+
+// loseAll ends what the process that is gone had begun, and reports whether there was
+// anything. A process that sent a single event may have been a helper that lives no
+// longer than a hook: its end says nothing.
+func (r *reducer) loseAll() bool {
+	if r.PID != 0 && !r.Steady {
+		return false
+	}
+	lost := false
+	for _, t := range r.Turns {
+		if t.End == nil && t.PID == r.PID {
+			t.lose("Cursor ended before the turn did")
+			lost = true
+		}
+	}
+	for _, a := range r.Agents {
+		if a.End == nil && a.PID == r.PID {
+			a.lose("Cursor ended before the subagent did")
+			lost = true
+		}
+	}
+	return lost
 }
 
 // superseded is why a turn ended whose prompt went to another model.
@@ -338,47 +340,6 @@ func (r *reducer) turnWork(src integrations.Source, t *turn, e integrations.Even
 		ops = append(ops, r.endTool(src, r.familyOf(src, t), ended, nil))
 	}
 	return ops, nil
-}
-
-// talk finds a conversation or begins it.
-func (r *reducer) talk(id string) *talk {
-	for i, c := range r.Talks {
-		if c.ID == id {
-			r.Talks = append(slices.Delete(r.Talks, i, i+1), c)
-			return c
-		}
-	}
-	c := &talk{ID: id}
-	r.Talks = append(r.Talks, c)
-	if len(r.Talks) > maxTalks {
-		r.Talks = slices.Delete(r.Talks, 0, 1)
-	}
-	return c
-}
-
-// turn finds an open turn.
-func (r *reducer) turn(talk, generation string) *turn {
-	for _, t := range r.Turns {
-		if t.Talk == talk && t.Generation == generation {
-			return t
-		}
-	}
-	return nil
-}
-
-// openIn is the last turn of a conversation that has not ended, else its last one.
-func (r *reducer) openIn(talk string) *turn {
-	var found *turn
-	for _, t := range r.Turns {
-		if t.Talk == talk && (found == nil || found.End != nil || t.End == nil) {
-			found = t
-		}
-	}
-	return found
-}
-
-func closedKey(talk, generation string) string {
-	return agentkit.HashText(talk + " " + generation)[:12]
 }
 
 // recall reads an event once more.

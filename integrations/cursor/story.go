@@ -125,7 +125,7 @@ func (t *story) add(e integrations.Event, d *data, agent string) (ended *call, n
 	case "postToolUse", "postToolUseFailure":
 		return t.finish(e, d)
 	case "subagentStart":
-		if c := t.starter(d.Agent); c != nil {
+		if c := t.starter(d.Agent); c != nil && c.agent == "" {
 			c.agent = agent
 			return nil, true
 		}
