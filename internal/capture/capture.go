@@ -241,7 +241,7 @@ func policy(settings config.Config, unreadable error) journal.Policy {
 	if unreadable != nil {
 		return journal.Policy{Content: string(config.Metadata)}
 	}
-	p := journal.Policy{To: settings.Destination(), Key: settings.KeyHash(), Plain: !settings.Redact}
+	p := journal.Policy{To: settings.Destination(), Key: settings.KeyHash(), Plain: !settings.Redact, Restraint: settings.Restraint()}
 	if settings.Content != config.Full {
 		p.Content = string(settings.Content)
 	}

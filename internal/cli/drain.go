@@ -134,7 +134,7 @@ func (a *app) groups(flags drainFlags, log *slog.Logger) ([]group, error) {
 // is the shaper's.
 func same(a, b config.Config) bool {
 	return a.Destination() == b.Destination() && a.KeyHash() == b.KeyHash() && a.Inputs == b.Inputs &&
-		a.HideInputs == b.HideInputs && a.HideOutputs == b.HideOutputs && a.HideMetadata == b.HideMetadata &&
+		a.Restraint() == b.Restraint() &&
 		a.Live == b.Live && a.Redact == b.Redact && a.Store == b.Store && a.Upload == b.Upload
 }
 
@@ -173,15 +173,17 @@ func (a *app) drainConfig(state *journal.State, settings config.Config, destinat
 			agent, _ := agents.Find(name)
 			return agent
 		},
-		Shape:   newShaper(a.settings).shape,
-		Redact:  redact.Run,
-		Plain:   !settings.Redact,
-		Remote:  remote,
-		Reducer: integrations.Options{Inputs: integrations.Inputs(settings.Inputs)},
-		Settled: !settings.Live,
-		Insist:  !flags.linger,
-		Log:     log,
-		Now:     a.now,
+		Shape:  newShaper(a.settings).shape,
+		Redact: redact.Run,
+		Plain:  !settings.Redact,
+
+		Restraint: settings.Restraint(),
+		Remote:    remote,
+		Reducer:   integrations.Options{Inputs: integrations.Inputs(settings.Inputs)},
+		Settled:   !settings.Live,
+		Insist:    !flags.linger,
+		Log:       log,
+		Now:       a.now,
 	}
 }
 

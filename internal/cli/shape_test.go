@@ -1,8 +1,11 @@
 package cli
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/google/uuid"
@@ -42,5 +45,18 @@ func TestRunsCarryTheSettingsOfTheirFolder(t *testing.T) {
 	f("/src", `toy[own team] map[known:yes team:core]{}`)
 	if asked != 3 {
 		t.Errorf("settings were read %d times for 3 folders", asked)
+	}
+}
+
+func TestRunsAreWithoutWhatTheUsersOwnRulesName(t *testing.T) {
+	settings := config.Config{Content: config.Full, Rules: []config.Rule{{Pattern: regexp.MustCompile("ACME-[0-9]+"), With: "[ticket]"}}}
+	s := newShaper(func(string, string) (config.Config, error) { return settings, nil })
+	run := &runtypes.Run{Inputs: json.RawMessage(`{"a":"fix ACME-7"}`), Outputs: json.RawMessage(`{"a":"done"}`)}
+	if s.shape(run); string(run.Inputs) != `{"a":"fix [ticket]"}` || string(run.Outputs) != `{"a":"done"}` {
+		t.Errorf("sent %s, %s", run.Inputs, run.Outputs)
+	}
+	run.Inputs = json.RawMessage(`{"a":"fix ACME-7"`)
+	if s.shape(run); strings.Contains(string(run.Inputs), "ACME") {
+		t.Errorf("where the rules fail content is sent: %s", run.Inputs)
 	}
 }

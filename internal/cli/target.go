@@ -55,11 +55,12 @@ func (a *app) destinations(ctx context.Context, state *journal.State, settings c
 	if settings.Upload == config.Off && flags.linger {
 		return list, end, nil
 	}
-	configs, err := a.exporters(settings)
-	if err != nil {
-		return nil, nil, errors.Join(err, end())
-	}
+	configs, unusable := a.exporters(settings)
 	for i, place := range settings.Places() {
+		if unusable != nil { // neither the store nor what waits for this must suffer
+			list = append(list, drain.Destination{ID: place.ID, Name: place.Endpoint, Key: settings.KeyHash(), Broken: unusable})
+			continue
+		}
 		cfg := configs[i]
 		cfg.MaxElapsed, cfg.Logger = exportLimit, log
 		cfg.Redact = exporter.NoRedaction // the drainer has done it

@@ -59,6 +59,10 @@ type Config struct {
 	HideInputs, HideOutputs, HideMetadata bool
 	Replicas                              []Replica // destinations instead of Endpoint, if there are any
 
+	// Rules are the user's own, for what to take out beside secrets.
+	Rules  []Rule
+	unruly error // why there are some that cannot be applied
+
 	// Login says that there is no key, but somebody is signed in with LangSmith's
 	// command line: package exporter/profile has the token.
 	Login bool
@@ -109,6 +113,7 @@ func Load(o Options) (Config, error) {
 	for _, key := range slices.Sorted(maps.Keys(o.Flags)) {
 		l.set(key, o.Flags[key], "flag")
 	}
+	l.withhold()
 	return l.cfg, errors.Join(l.errs...)
 }
 

@@ -64,6 +64,7 @@ func fields(agent string) []field {
 		boolean("hide_metadata", shared(agent, "HIDE_METADATA"), func(c *Config) *bool { return &c.HideMetadata }),
 		boolean("store", []variable{{name: "TRACESMITH_STORE"}}, func(c *Config) *bool { return &c.Store }),
 		boolean("redact", append([]variable{{name: "TRACESMITH_REDACT"}}, theirs(agent, "REDACT", pluginRedact)...), func(c *Config) *bool { return &c.Redact }),
+		rules(agent),
 		{
 			key: "tags", env: []variable{{name: "TRACESMITH_TAGS"}},
 			set:  func(c *Config, s string) error { return c.addTags(strings.Split(s, ",")) },

@@ -199,6 +199,11 @@ func (l *loader) list(key string, list []any, path string) error {
 		}
 		return err
 	}
+	if key == "redact_extra_rules" {
+		l.cfg.source(key, path)
+		l.cfg.setRules(rulesFrom(list))
+		return nil
+	}
 	if key != "tags" {
 		return errors.New("unexpected list")
 	}

@@ -141,18 +141,14 @@ func (l *loader) pluginValue(key string, value any, path string, whole bool) {
 		l.value(key, value, path)
 		return
 	case "redact_extra_rules":
-		if list, ok := value.([]any); ok && len(list) == 0 {
-			return
-		}
-		if whole {
-			l.withoutRules(path, key)
+		if list, ok := value.([]any); ok && len(list) == 0 && !whole {
 			return
 		}
 	case "parent_headers":
 		l.ignore(key, path, "not supported")
 		return
 	}
-	names := map[string]string{"api_url": "endpoint", "api_key": "api_key", "project": "project", "redact": "redact", "replicas": "replicas"}
+	names := map[string]string{"api_url": "endpoint", "api_key": "api_key", "project": "project", "redact": "redact", "replicas": "replicas", "redact_extra_rules": "redact_extra_rules"}
 	if name, known := names[key]; known && whole {
 		l.value(name, value, path)
 		return
@@ -170,26 +166,11 @@ const honouredParent = "CC_LANGSMITH_PARENT_DOTTED_ORDER"
 
 // unsupported notes variables of the plugins that have no effect here.
 func (l *loader) unsupported(env func(string) string) {
-	for _, v := range theirs(l.agent, "REDACT_EXTRA", nil) {
-		if text := clean(env(v.name)); text != "" {
-			if text != "[]" {
-				l.withoutRules(v.name, "redact_extra_rules")
-			}
-			break
-		}
-	}
 	for _, v := range theirs(l.agent, "PARENT_DOTTED_ORDER", nil) {
 		if v.name != honouredParent && clean(env(v.name)) != "" {
 			l.ignore("parent_dotted_order", v.name, "not supported")
 		}
 	}
-}
-
-// withoutRules holds content back: rules of the user's own that cannot be applied
-// must not be passed over.
-func (l *loader) withoutRules(source, key string) {
-	l.ignore(key, source, "rules of your own are not supported: no content is sent")
-	l.set("content", string(Metadata), source)
 }
 
 // decodeJSON reads an object. Its error shows nothing of the text, which may hold a

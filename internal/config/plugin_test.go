@@ -140,25 +140,44 @@ func TestAPluginFileThatCannotBeReadSwitchesOff(t *testing.T) {
 
 func TestRulesThatCannotBeAppliedHoldContentBack(t *testing.T) {
 	w := newWorld(t)
-	w.env["CC_LANGSMITH_REDACT_EXTRA"] = "[]"
-	if got := w.as(t, "claude-code").Content; got != Full {
-		t.Errorf("content %s without rules", got)
-	}
-	w.env["CC_LANGSMITH_REDACT_EXTRA"] = `[{"pattern": "ACME-[0-9]+"}]`
-	if cfg := w.as(t, "claude-code"); cfg.Content != Metadata || len(cfg.Ignored) != 1 {
-		t.Errorf("content %s, ignored %q", cfg.Content, cfg.Ignored)
+	w.env["TRACESMITH_CONTENT"] = "full" // which does not lift it
+	for text, held := range map[string]bool{
+		"[]": false, `[{"pattern": "ACME-[0-9]+"}]`: false, `[{"pattern": "a", "replace": ""}]`: false,
+		`[{"pattern": "(?=secret)x"}]`: true, `[{"pattern": "x*"}]`: true, `[{"pattern": 1}]`: true, `[{}]`: true, `["a"]`: true, `{}`: true, "a": true,
+	} {
+		w.env["CC_LANGSMITH_REDACT_EXTRA"] = text
+		cfg := w.as(t, "claude-code")
+		if got := cfg.Content == Metadata; got != held || len(cfg.Ignored) > 0 != held || held && cfg.Source("content") != "CC_LANGSMITH_REDACT_EXTRA" {
+			t.Errorf("%s: content %s from %s, ignored %q", text, cfg.Content, cfg.Source("content"), cfg.Ignored)
+		}
+		if strings.Contains(strings.Join(cfg.Ignored, " "), "secret") {
+			t.Errorf("shows the pattern: %q", cfg.Ignored)
+		}
 	}
 }
 
-func TestAParentThatIsHonouredIsNotSaidToBeIgnored(t *testing.T) {
-	const order = "20261130T040000000000Z01a22ab6-868f-73f1-b885-aec80fdf0b4c"
-	for name, ignored := range map[string]int{"CC_LANGSMITH_PARENT_DOTTED_ORDER": 0, "TRACESMITH_PARENT": 0, "LANGSMITH_PARENT_DOTTED_ORDER": 1} {
-		w := newWorld(t)
-		w.env[name] = order
-		if cfg := w.as(t, "claude-code"); len(cfg.Ignored) != ignored {
-			t.Errorf("%s: ignored %q", name, cfg.Ignored)
+func TestRulesOfTheUsersOwnAreTakenFromEveryPlace(t *testing.T) {
+	w := newWorld(t)
+	check := func(want ...string) {
+		t.Helper()
+		var got []string
+		for _, rule := range w.as(t, "claude-code").Rules {
+			got = append(got, rule.Pattern.String()+" "+rule.With)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Error(diff)
 		}
 	}
+	write(t, filepath.Join(w.home, ".claude", "langsmith.json"), `{"redact_extra_rules": [{"pattern": "file", "replace": "F"}]}`)
+	check("file F")
+	write(t, w.user(), "[[redact_extra_rules]]\npattern = 'mine'\n")
+	check("mine [SECRET_DETECTED]")
+	write(t, w.project(), "redact_extra_rules = []\n")
+	check("mine [SECRET_DETECTED]")
+	w.env["CC_LANGSMITH_REDACT_EXTRA"] = `[{"pattern": "env"}]`
+	check("env [SECRET_DETECTED]")
+	w.env["CC_LANGSMITH_REDACT_EXTRA"] = "[]"
+	check()
 }
 
 func TestAProfileOfTheCommandLineComesLast(t *testing.T) {

@@ -27,6 +27,9 @@ type Config struct {
 	// Redact takes the secrets out of a run; an error drops the run. There is
 	// no default: nothing leaves unredacted.
 	Redact func(*runtypes.Run) error
+	// Restraint tells what Shape and the destinations hide beside secrets. Turns whose
+	// hooks were told to hide something else go without content.
+	Restraint string
 	// Plain leaves redaction out for turns whose hooks were told so too.
 	Plain bool
 	// Remote looks up the remote of the repository that holds a directory,

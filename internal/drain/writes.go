@@ -85,7 +85,8 @@ func (w *writes) strips(op runtypes.Op) bool {
 	if slices.Contains(w.cp.Stripped, trace) {
 		return true
 	}
-	if w.cp.Policy.Content == "" {
+	policy := w.cp.Policy
+	if policy.Content == "" && (policy.Restraint == "" || policy.Restraint == w.d.cfg.Restraint) {
 		return false
 	}
 	w.cp.Stripped = newest(append(w.cp.Stripped, trace), maxSkipped)

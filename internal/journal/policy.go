@@ -10,6 +10,8 @@ type Policy struct {
 	Key     string `json:"key,omitempty"`     // a hash that tells keys for one destination apart
 	Content string `json:"content,omitempty"` // "metadata": no content may leave
 	Plain   bool   `json:"plain,omitempty"`   // redaction was switched off
+	// Restraint tells what was to be hidden beside secrets; "": nothing.
+	Restraint string `json:"restraint,omitempty"`
 }
 
 // Wants reports whether a destination is one of those that were configured.

@@ -1,0 +1,108 @@
+package config
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+)
+
+// maxRules bounds the user's own rules.
+const maxRules = 64
+
+// Rule is one of the user's own: what to replace, and with what.
+type Rule struct {
+	Pattern *regexp.Regexp
+	With    string
+}
+
+// replacement stands where a rule gives none.
+const replacement = "[SECRET_DETECTED]"
+
+// rules is the setting of the user's own rules: a list in files, JSON in variables, of
+// tables with pattern and replace.
+func rules(agent string) field {
+	return field{
+		key: "redact_extra_rules",
+		env: append([]variable{{name: "TRACESMITH_REDACT_EXTRA"}}, theirs(agent, "REDACT_EXTRA", nil)...),
+		set: func(c *Config, s string) error {
+			var list []any
+			if json.Unmarshal([]byte(s), &list) != nil {
+				c.setRules(nil, errors.New("want a JSON array of objects with pattern and replace"))
+				return nil
+			}
+			c.setRules(rulesFrom(list))
+			return nil
+		},
+		text: func(c *Config) string {
+			if len(c.Rules) == 0 {
+				return ""
+			}
+			return fmt.Sprintf("%d of your own", len(c.Rules))
+		},
+	}
+}
+
+// setRules takes the rules, or notes why they cannot be applied.
+func (c *Config) setRules(found []Rule, err error) { c.Rules, c.unruly = found, err }
+
+// Restraint tells what one shell's settings hide beside secrets from what another's do:
+// it is empty where that is nothing, and the same for the same.
+func (c Config) Restraint() string {
+	parts := []string{"restraint"}
+	for _, rule := range c.Rules {
+		parts = append(parts, rule.Pattern.String(), rule.With)
+	}
+	for name, hidden := range map[string]bool{"inputs": c.HideInputs, "outputs": c.HideOutputs, "metadata": c.HideMetadata} {
+		if hidden {
+			parts = append(parts, "hide "+name)
+		}
+	}
+	if len(parts) == 1 {
+		return ""
+	}
+	slices.Sort(parts[1+2*len(c.Rules):])
+	return digest(parts...)
+}
+
+// withhold keeps content back where there are rules that cannot be applied: they must
+// not be passed over, whatever else the settings say.
+func (l *loader) withhold() {
+	if l.cfg.unruly == nil {
+		return
+	}
+	by := l.cfg.Source("redact_extra_rules")
+	l.ignore("redact_extra_rules", by, l.cfg.unruly.Error()+": no content is sent")
+	l.cfg.Content = Metadata
+	l.cfg.source("content", by)
+}
+
+// rulesFrom reads a list of tables. Its errors show no pattern, which may hold what it
+// is to hide.
+func rulesFrom(list []any) ([]Rule, error) {
+	if len(list) > maxRules {
+		return nil, fmt.Errorf("more than %d rules", maxRules)
+	}
+	var found []Rule
+	for n, each := range list {
+		table, _ := each.(map[string]any)
+		pattern, ok := table["pattern"].(string)
+		if !ok || pattern == "" || len(pattern) > maxText {
+			return nil, fmt.Errorf("rule %d has no pattern of at most %d bytes", n+1, maxText)
+		}
+		compiled, err := regexp.Compile(pattern)
+		if err != nil {
+			return nil, fmt.Errorf("rule %d is no regular expression that Go knows", n+1)
+		}
+		if compiled.MatchString("") {
+			return nil, fmt.Errorf("rule %d matches where there is nothing", n+1)
+		}
+		with := replacement
+		if text, given := table["replace"].(string); given {
+			with = text
+		}
+		found = append(found, Rule{compiled, with})
+	}
+	return found, nil
+}
