@@ -80,8 +80,8 @@ func (d *Drive) hook(ctx context.Context, step replay.Step) error {
 	if errors.As(err, &exit) && !exit.Exited() {
 		return nil // killed
 	}
-	if err == nil && out.Len() > 0 {
-		err = fmt.Errorf("the hook printed %d bytes", out.Len())
+	if err == nil && !bytes.Equal(out.Bytes(), d.Agent.Reply) {
+		err = fmt.Errorf("the hook printed %d bytes that are not the agent's reply", out.Len())
 	}
 	return err
 }
