@@ -28,6 +28,7 @@ func Agent() *integrations.Agent {
 		Name:       Name,
 		Runtime:    runtimeName,
 		Hooks:      hooks(),
+		Claims:     claims,
 		Peek:       peek,
 		Project:    project,
 		NewReducer: func(o integrations.Options) integrations.Reducer { return newReducer(o) },

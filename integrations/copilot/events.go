@@ -48,6 +48,13 @@ type data struct {
 	Parent  string `json:"parent,omitempty"` // dotted order of the run that started Copilot
 }
 
+// claims reports whether a payload is Copilot's: in a folder that it trusts it runs the
+// hooks of the project's settings for Claude Code too. Those of a Claude Code that
+// Copilot started have its environment, and no time.
+func claims(p integrations.Payload) bool {
+	return p.Env != nil && p.Env("COPILOT_CLI") == "1" && agentkit.Member(p.Body, "timestamp") != nil
+}
+
 // peek reads where a payload belongs. What a subagent's hook tells belongs to the
 // session that started it. The agent's process is the one that called the hook.
 func peek(p integrations.Payload) (integrations.Route, error) {
@@ -87,14 +94,9 @@ func fields() []string {
 	}
 }
 
-// eventOf names the event of a payload: as it was registered, as the payload says, or
-// by the fields that only one event has.
+// eventOf names the event of a payload: as the payload says, which the Claude-like ones
+// do, as it was registered, or by the fields that only one event has.
 func eventOf(p integrations.Payload, in *payload) string {
-	if p.Env != nil {
-		if name := p.Env(envEvent); name != "" {
-			return name
-		}
-	}
 	switch in.Event {
 	case "":
 	case "UserPromptSubmit":
@@ -103,6 +105,11 @@ func eventOf(p integrations.Payload, in *payload) string {
 		return agentStop
 	default:
 		return strings.ToLower(in.Event[:1]) + in.Event[1:]
+	}
+	if p.Env != nil {
+		if name := p.Env(envEvent); name != "" {
+			return name
+		}
 	}
 	for _, sign := range [...]struct{ field, event string }{
 		{"transformedPrompt", "userPromptTransformed"}, {"toolResult", "postToolUse"}, {"permissionSuggestions", "permissionRequest"},

@@ -133,7 +133,8 @@ func (r *reducer) hear(e integrations.Event, d *data) {
 	case sessionStart, userPrompt:
 		r.Ended = false
 	}
-	if e.Kind == userPrompt {
+	told := slices.ContainsFunc(r.Heard, func(h heard) bool { return h.Stamp == stamp })
+	if e.Kind == userPrompt && !told { // two hooks of ours may tell of one prompt
 		r.Heard = append(r.Heard, heard{stamp, e.CWD, e.Head.Branch, e.Head.SHA, d.Parent, d.Text})
 		r.Heard = r.Heard[max(0, len(r.Heard)-maxHeard):]
 	}
@@ -190,7 +191,7 @@ func (r *reducer) forget() {
 		return // there may never be a log
 	}
 	r.Heard = slices.DeleteFunc(r.Heard, func(h heard) bool {
-		return h.Stamp <= r.Shown && h.Stamp != r.Prompt && (r.Turn == nil || h.Stamp != r.Turn.Stamp)
+		return h.Stamp <= r.Shown && h.Stamp != r.Prompt
 	})
 	if r.Turn == nil && len(r.Heads) > 1 {
 		r.Heads = r.Heads[len(r.Heads)-1:]

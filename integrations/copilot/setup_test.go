@@ -189,6 +189,27 @@ func TestAPayloadIsRoutedToTheSessionThatItIsOf(t *testing.T) {
 	}
 }
 
+// In a folder that it trusts Copilot runs the project's hooks for Claude Code.
+func TestWhatCopilotTellsAHookOfClaudeCodesIsCopilots(t *testing.T) {
+	const own = `{"hook_event_name":"SessionStart","session_id":"` + sessionID + `","timestamp":"2026-11-30T20:49:01.448Z","cwd":"/w","source":"new","initial_prompt":"x"}`
+	const claudes = `{"hook_event_name":"SessionStart","session_id":"` + sessionID + `","transcript_path":"/w/x.jsonl","cwd":"/w","source":"startup"}`
+	inside := func(key string) string { return map[string]string{"COPILOT_CLI": "1"}[key] }
+	for _, c := range []struct {
+		body string
+		env  func(string) string
+		want bool
+	}{
+		{own, inside, true}, {claudes, inside, false}, {own, func(string) string { return "" }, false}, {own, nil, false},
+	} {
+		if got := claims(integrations.Payload{Body: []byte(c.body), Env: c.env}); got != c.want {
+			t.Errorf("claims %v of %s", got, c.body)
+		}
+	}
+	if r := route(t, own, nil); r.Event != sessionStart || r.Session != sessionID {
+		t.Errorf("%+v", r)
+	}
+}
+
 func TestAPromptIsKeptOnlyWhileThereIsNoLog(t *testing.T) {
 	for _, exists := range []bool{false, true} {
 		raw, err := project(integrations.Payload{
