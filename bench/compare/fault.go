@@ -68,7 +68,7 @@ type trial struct {
 	turns int
 	rate  int           // runs a second; 0: as fast as it goes
 	kill  os.Signal     // sent to the client
-	after time.Duration // that long after its beginning
+	after time.Duration // that long after its first run
 	limit time.Duration // then it is killed; 0: three minutes
 }
 
@@ -83,6 +83,7 @@ func trials() []trial {
 	outage := func(_ int, at time.Duration) reaction {
 		return when(at > 3*time.Second && at < 33*time.Second, reaction{status: http.StatusServiceUnavailable})
 	}
+	strict := func() misbehaviour { return known{meets(func(int, time.Duration) reaction { return reaction{} })} }
 	return []trial{
 		{name: "5 % answered 500", turns: 500, bad: every(20, reaction{status: http.StatusInternalServerError})},
 		{name: "429, Retry-After 2", turns: 300, bad: limited(2)},
@@ -94,8 +95,8 @@ func trials() []trial {
 		{name: "409 for all, 20 % of the answers lost", turns: 500, bad: func() misbehaviour {
 			return known{meets(func(i int, _ time.Duration) reaction { return when(i%5 == 0, reaction{deaf: true}) })}
 		}},
-		{name: "SIGTERM", turns: 1000, rate: 500, kill: syscall.SIGTERM, after: 3 * time.Second},
-		{name: "SIGKILL", turns: 1000, rate: 500, kill: os.Kill, after: 3 * time.Second},
+		{name: "SIGTERM", turns: 1000, rate: 500, kill: syscall.SIGTERM, after: 3 * time.Second, bad: strict},
+		{name: "SIGKILL", turns: 1000, rate: 500, kill: os.Kill, after: 3 * time.Second, bad: strict},
 		{name: "hung server at the end", turns: 100, limit: 100 * time.Second, bad: every(1, reaction{hang: true})},
 	}
 }

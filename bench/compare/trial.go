@@ -76,13 +76,20 @@ func (w work) try(f trial, c *client) (outcome, error) {
 	if strings.HasPrefix(f.name, "hung") {
 		cmd.Env = append(cmd.Env, "BENCH_PATIENCE=5")
 	}
+	if err := os.WriteFile(w.path("ids"), nil, 0o600); err != nil { // not those of the client before
+		return outcome{}, err
+	}
 	began := time.Now()
 	if err := cmd.Start(); err != nil {
 		return outcome{}, err
 	}
 	got := outcome{}
 	if f.kill != nil {
-		defer time.AfterFunc(f.after, func() { _ = cmd.Process.Signal(f.kill) }).Stop()
+		go func() {
+			w.awaitRuns()
+			time.Sleep(f.after)
+			_ = cmd.Process.Signal(f.kill)
+		}()
 	}
 	limit := max(f.limit, time.Minute)
 	if f.limit == 0 {
@@ -108,6 +115,17 @@ func (w work) try(f trial, c *client) (outcome, error) {
 	expected := strings.Fields(string(ids))
 	got.counts, got.expected = s.count(expected), len(expected)
 	return got, nil
+}
+
+// awaitRuns returns when the client has made some: how long a language takes to
+// start is not the question.
+func (w work) awaitRuns() {
+	for range 600 {
+		if at, err := os.Stat(w.path("ids")); err == nil && at.Size() > 0 {
+			return
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
 }
 
 func spooling(c *client) bool { return strings.Contains(c.name, "spooling") }
