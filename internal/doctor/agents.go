@@ -147,7 +147,7 @@ func firstLine(s string) string {
 // versionIn is the first thing in a text that looks like a version.
 func versionIn(text string) string {
 	for _, word := range strings.Fields(text) {
-		word = strings.TrimPrefix(strings.Trim(word, "(),"), "v")
+		word = strings.TrimPrefix(strings.Trim(word, "(),."), "v")
 		if strings.Count(word, ".") >= 1 && word[0] >= '0' && word[0] <= '9' {
 			return word
 		}
