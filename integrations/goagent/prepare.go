@@ -38,8 +38,8 @@ func prepare(cfg Config, settings config.Config) func(*runtypes.Run) error {
 		if settings.Content == config.Metadata {
 			runtypes.StripContent(run)
 		}
-		if !settings.Redact {
-			return nil
+		if err := settings.Rules.Run(run); err != nil || !settings.Redact {
+			return err
 		}
 		return redact.Run(run)
 	}

@@ -173,6 +173,26 @@ func TestSettingsShapeWhatIsSent(t *testing.T) {
 	}
 }
 
+func TestTheUsersOwnRulesHoldForAgentsThatTraceThemselves(t *testing.T) {
+	w := newWorld(t)
+	w.env["TRACESMITH_REDACT_EXTRA"] = `[{"pattern": "[a-z]+", "replace": "#"}]`
+	tracer := w.open(t, goagent.Config{Project: "p"})
+	turn(tracer.Sink())
+	if err := tracer.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	runs := w.server.Memory().Runs()
+	if len(runs) == 0 {
+		t.Fatal("nothing arrived")
+	}
+	for _, run := range runs {
+		var in any
+		if err := json.Unmarshal(run.Inputs, &in); err != nil || !strings.Contains(string(run.Inputs), "#") {
+			t.Errorf("%s: %s", run.Name, run.Inputs)
+		}
+	}
+}
+
 func TestTracingThatIsOffIsNil(t *testing.T) {
 	w := newWorld(t)
 	w.env["TRACESMITH"] = "0"

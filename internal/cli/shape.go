@@ -5,7 +5,6 @@ import (
 	"sync"
 
 	"github.com/tracesmith/tracesmith/internal/config"
-	"github.com/tracesmith/tracesmith/internal/redact"
 	"github.com/tracesmith/tracesmith/runtypes"
 )
 
@@ -46,18 +45,9 @@ func (s *shaper) shape(run *runtypes.Run) {
 		}
 		run.Metadata = all
 	}
-	if settings.Content == config.Metadata || rulesOf(settings).Run(run) != nil {
+	if settings.Content == config.Metadata || settings.Rules.Run(run) != nil {
 		runtypes.StripContent(run)
 	}
-}
-
-// rulesOf are the user's own rules.
-func rulesOf(settings config.Config) redact.Rules {
-	var list redact.Rules
-	for _, each := range settings.Rules {
-		list = append(list, redact.Rule{Pattern: each.Pattern, With: each.With})
-	}
-	return list
 }
 
 // in returns an agent's settings in a folder. Where they cannot be read no content

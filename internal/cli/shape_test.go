@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tracesmith/tracesmith/internal/config"
+	"github.com/tracesmith/tracesmith/internal/redact"
 	"github.com/tracesmith/tracesmith/runtypes"
 )
 
@@ -49,7 +50,7 @@ func TestRunsCarryTheSettingsOfTheirFolder(t *testing.T) {
 }
 
 func TestRunsAreWithoutWhatTheUsersOwnRulesName(t *testing.T) {
-	settings := config.Config{Content: config.Full, Rules: []config.Rule{{Pattern: regexp.MustCompile("ACME-[0-9]+"), With: "[ticket]"}}}
+	settings := config.Config{Content: config.Full, Rules: redact.Rules{{Pattern: regexp.MustCompile("ACME-[0-9]+"), With: "[ticket]"}}}
 	s := newShaper(func(string, string) (config.Config, error) { return settings, nil })
 	run := &runtypes.Run{Inputs: json.RawMessage(`{"a":"fix ACME-7"}`), Outputs: json.RawMessage(`{"a":"done"}`)}
 	if s.shape(run); string(run.Inputs) != `{"a":"fix [ticket]"}` || string(run.Outputs) != `{"a":"done"}` {

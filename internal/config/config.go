@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/tracesmith/tracesmith/internal/redact"
 )
 
 // Upload says when what was captured leaves the machine.
@@ -60,7 +62,7 @@ type Config struct {
 	Replicas                              []Replica // destinations instead of Endpoint, if there are any
 
 	// Rules are the user's own, for what to take out beside secrets.
-	Rules  []Rule
+	Rules  redact.Rules
 	unruly error // why there are some that cannot be applied
 
 	// Login says that there is no key, but somebody is signed in with LangSmith's

@@ -6,16 +6,12 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+
+	"github.com/tracesmith/tracesmith/internal/redact"
 )
 
 // maxRules bounds the user's own rules.
 const maxRules = 64
-
-// Rule is one of the user's own: what to replace, and with what.
-type Rule struct {
-	Pattern *regexp.Regexp
-	With    string
-}
 
 // replacement stands where a rule gives none.
 const replacement = "[SECRET_DETECTED]"
@@ -45,7 +41,7 @@ func rules(agent string) field {
 }
 
 // setRules takes the rules, or notes why they cannot be applied.
-func (c *Config) setRules(found []Rule, err error) { c.Rules, c.unruly = found, err }
+func (c *Config) setRules(found redact.Rules, err error) { c.Rules, c.unruly = found, err }
 
 // Restraint tells what one shell's settings hide beside secrets from what another's do:
 // it is empty where that is nothing, and the same for the same.
@@ -80,11 +76,11 @@ func (l *loader) withhold() {
 
 // rulesFrom reads a list of tables. Its errors show no pattern, which may hold what it
 // is to hide.
-func rulesFrom(list []any) ([]Rule, error) {
+func rulesFrom(list []any) (redact.Rules, error) {
 	if len(list) > maxRules {
 		return nil, fmt.Errorf("more than %d rules", maxRules)
 	}
-	var found []Rule
+	var found redact.Rules
 	for n, each := range list {
 		table, _ := each.(map[string]any)
 		pattern, ok := table["pattern"].(string)
@@ -102,7 +98,7 @@ func rulesFrom(list []any) ([]Rule, error) {
 		if text, given := table["replace"].(string); given {
 			with = text
 		}
-		found = append(found, Rule{compiled, with})
+		found = append(found, redact.Rule{Pattern: compiled, With: with})
 	}
 	return found, nil
 }
