@@ -3,14 +3,11 @@ package opencode
 import (
 	"errors"
 	"slices"
-	"strconv"
 
 	"github.com/tracesmith/tracesmith/integrations"
 	"github.com/tracesmith/tracesmith/internal/agentkit"
 	"github.com/tracesmith/tracesmith/runtypes"
 )
-
-func itoa(n int) string { return strconv.Itoa(n) }
 
 // close ends a turn with all that is open in it: because it is over, or with why it
 // will not go on.

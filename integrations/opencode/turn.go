@@ -293,8 +293,11 @@ func (r *reducer) part(e integrations.Event, d *data) {
 	if in.State.Time.Start > 0 && x.Begun == 0 {
 		x.Begun = in.State.Time.Start
 	}
-	if in.State.Metadata.Session != "" {
-		x.Child = in.State.Metadata.Session
+	if child := in.State.Metadata.Session; child != "" {
+		x.Child = child
+		if p := r.at(child); p.Parent == "" && child != d.Session {
+			p.Parent = d.Session // which began before it was traced
+		}
 	}
 	if in.State.over() {
 		x.Over = true
