@@ -47,6 +47,6 @@ func hooks() []integrations.Hook {
 		{Event: subagentStop, Wakes: true, Timeout: limit},
 		{Event: errorOccurred, Wakes: true, Timeout: limit},
 		{Event: agentStop, Wakes: true, Settles: true, Timeout: limit},
-		{Event: sessionEnd, Wakes: true, Settles: true, Timeout: limit},
+		{Event: sessionEnd, Wakes: true, Settles: true, Shield: true, Timeout: limit},
 	}
 }
