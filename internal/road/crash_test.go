@@ -25,6 +25,7 @@ var recordings = []string{
 	"interrupt-tool-sigint", "tui-compact",
 	"openai-codex/sub_v2", "openai-codex/tui_compact", "openai-codex/stop_block",
 	"copilot/background_subagent",
+	"cursor/parallel_subagents",
 }
 
 // Hooks and drainers are killed with -9 at random, acknowledgements are lost, the

@@ -28,6 +28,9 @@ type Drive struct {
 	Pace bool
 	// Started, if set, is told of each hook process, and may kill it.
 	Started func(hook *os.Process)
+	// Host runs a hook's process as a child of the agent's, and returns what it printed;
+	// nil: it is a child of this one. ErrKilled says that it was killed.
+	Host func(cmd *exec.Cmd, started func(hook *os.Process)) ([]byte, error)
 
 	// Times are how long each hook took, from its start to its end.
 	Times []time.Duration
@@ -65,25 +68,42 @@ func (d *Drive) hook(ctx context.Context, step replay.Step) error {
 	}
 	cmd.Dir = d.Stage.Home
 	cmd.Stdin = bytes.NewReader(append(step.Body, '\n'))
-	var out bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &out
+	run, started := d.Host, d.Started
+	if run == nil {
+		run = runHere
+	}
+	if started == nil {
+		started = func(*os.Process) {}
+	}
 	begin := time.Now()
-	if err := cmd.Start(); err != nil {
-		return err
-	}
-	if d.Started != nil {
-		d.Started(cmd.Process)
-	}
-	err := cmd.Wait()
+	out, err := run(cmd, started)
 	d.Times = append(d.Times, time.Since(begin))
-	var exit *exec.ExitError
-	if errors.As(err, &exit) && !exit.Exited() {
-		return nil // killed
+	if errors.Is(err, ErrKilled) {
+		return nil
 	}
-	if err == nil && !bytes.Equal(out.Bytes(), d.Agent.Reply) {
-		err = fmt.Errorf("the hook printed %d bytes that are not the agent's reply", out.Len())
+	if err == nil && !bytes.Equal(out, d.Agent.Reply) {
+		err = fmt.Errorf("the hook printed %d bytes that are not the agent's reply", len(out))
 	}
 	return err
+}
+
+// ErrKilled says that a hook was killed.
+var ErrKilled = errors.New("road: the hook was killed")
+
+// runHere runs a hook's process and returns what it printed.
+func runHere(cmd *exec.Cmd, started func(*os.Process)) ([]byte, error) {
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	started(cmd.Process)
+	err := cmd.Wait()
+	var exit *exec.ExitError
+	if errors.As(err, &exit) && !exit.Exited() {
+		err = ErrKilled
+	}
+	return out.Bytes(), err
 }
 
 // Deliver runs `tracesmith drain --all --wait`: whatever is left is delivered.

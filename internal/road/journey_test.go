@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	claudecode "github.com/tracesmith/tracesmith/integrations/claude-code"
+	"github.com/tracesmith/tracesmith/integrations/cursor"
 	"github.com/tracesmith/tracesmith/internal/agents"
 	"github.com/tracesmith/tracesmith/internal/ingest"
 	"github.com/tracesmith/tracesmith/internal/journal"
@@ -27,6 +28,10 @@ import (
 var program string
 
 func TestMain(m *testing.M) {
+	if os.Getenv(hostVariable) != "" {
+		host()
+		return
+	}
 	dir, err := os.MkdirTemp("", "tracesmith-road-")
 	if err != nil {
 		panic(err)
@@ -81,6 +86,11 @@ func begin(t *testing.T, recording string, faults []ingest.Fault) *journey {
 		_ = server.Close(ctx)
 	})
 	agent := exec.Command("sleep", "3600")
+	if name == cursor.Name { // which is known as the process that calls the hook, and by nothing else
+		agent = exec.Command(os.Args[0])
+		agent.Env = append(os.Environ(), hostVariable+"=1")
+	}
+	caller := newCaller(t, agent)
 	if err := agent.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -92,6 +102,9 @@ func begin(t *testing.T, recording string, faults []ingest.Fault) *journey {
 			"TRACESMITH_STATE=" + j.state, "LANGSMITH_ENDPOINT=" + server.URL(), "LANGSMITH_API_KEY=key",
 			"PATH=" + os.Getenv("PATH"),
 		},
+	}
+	if name == cursor.Name {
+		j.drive.Host = caller.run
 	}
 	return j
 }
