@@ -193,6 +193,7 @@ func TestPiPlain(t *testing.T) {
 
 func TestPiParallelTools(t *testing.T) {
 	t.Parallel()
+	long(t)
 	w := newPiWorld(t)
 	s := w.ask("SCENARIO:pi-tools")
 	s.wait()
@@ -321,6 +322,7 @@ func (w *world) importPi() {
 // streamed is not sent again.
 func TestPiImport(t *testing.T) {
 	t.Parallel()
+	long(t)
 	w := newPiWorld(t)
 	thread := uuid.NewString()
 	w.pi(thread, nil, "--mode", "json", "--session-id", thread, "--no-extensions", "SCENARIO:pi-tools").wait()
@@ -365,6 +367,7 @@ func TestPiForkTracesItsHistoryOnce(t *testing.T) {
 // Escape in the terminal is abort over RPC.
 func TestPiAbort(t *testing.T) {
 	t.Parallel()
+	long(t)
 	w := newPiWorld(t)
 	in, out := io.Pipe()
 	thread := uuid.NewString()

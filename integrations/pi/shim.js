@@ -37,7 +37,7 @@ export default function (pi) {
     if (child.stdin.writableLength > limit) return void lost++;
     const at = { cwd: ctx.cwd, mode: ctx.mode, sessionId: ctx.sessionManager.getSessionId(), sessionFile: ctx.sessionManager.getSessionFile(), version, model: pick(ctx.model, "provider", "id") };
     const line = JSON.stringify({ t: Date.now(), pid: process.pid, ppid: process.ppid, name, event, ctx: at, parent: by, lost: lost || undefined });
-    if (line.length > 2 * limit) return void lost++;
+    if (line.length > 3 * limit) return void lost++;
     lost = 0;
     child.stdin.write(line + "\n");
   };
