@@ -24,7 +24,11 @@ func (s *stretch) inputs(c *call, choice integrations.Inputs, before []runtypes.
 	if len(before) > 0 && !delta && whole && choice == integrations.InputsThread {
 		list = append(slices.Clone(before), list...)
 	}
-	list = agentkit.Bounded(list)
+	if len(list) > 1 && list[0].Role == "system" { // what is kept whatever its length is the prompt
+		list = append(list[:1:1], agentkit.Bounded(list[1:])...)
+	} else {
+		list = agentkit.Bounded(list)
+	}
 	for _, m := range list {
 		*repeated += int64(agentkit.SizeOf(m))
 	}
