@@ -113,6 +113,16 @@ func (r *reducer) releaseAgents(all bool) {
 	}
 }
 
+// atWork reports whether an agent may still be heard of.
+func (r *reducer) atWork() bool {
+	for _, a := range r.Agents {
+		if !a.Forced && !a.quiet() {
+			return true
+		}
+	}
+	return false
+}
+
 // advanceAgents emits the turns of subagents that have ended, outer ones first: an
 // inner one's call is part of the outer's runs.
 func (r *reducer) advanceAgents(src integrations.Source) ([]runtypes.Op, error) {

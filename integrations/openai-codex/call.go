@@ -18,7 +18,8 @@ type call struct {
 	context    turnContext
 	start, end time.Time
 	compaction *compaction
-	settled    bool // something that can only come later stands behind it
+	spoken     string // its text, when its items are gone
+	settled    bool   // something that can only come later stands behind it
 }
 
 // final reports whether nothing that may still come changes the call. One without
@@ -155,6 +156,9 @@ func (s *stretch) summarizer(response string) *call {
 
 // text is what the call said to the user.
 func (c *call) text() string {
+	if c.spoken != "" {
+		return c.spoken
+	}
 	var parts []string
 	for i := range c.items {
 		if c.items[i].Type != "message" {

@@ -65,6 +65,7 @@ func (r *reducer) advanceTurn(src integrations.Source, t *turn, hard bool) (ops 
 	r.noteAgents(s, f, &t.Links)
 	ops = append(ops, r.emit(f, &progress{&t.Calls, &t.Tools, &t.Merges, &t.Repeated}, r.history[t.ID])...)
 	if !over {
+		s.shed(t.Calls, &t.Tools)
 		return ops, false, nil
 	}
 	t.conclude(root, s)

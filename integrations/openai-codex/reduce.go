@@ -81,11 +81,7 @@ func (r *reducer) Apply(src integrations.Source, e integrations.Event) ([]runtyp
 	case integrations.Grew:
 		return r.advance(src, true)
 	case integrations.Idle:
-		for _, t := range r.Turns {
-			t.Idle = t.Idle || t.waits()
-		}
-		r.releaseAgents(r.Ended)
-		return r.advance(src, true)
+		return r.idle(src)
 	case integrations.Dead:
 		return r.dead(src)
 	}
@@ -99,22 +95,42 @@ func (r *reducer) Apply(src integrations.Source, e integrations.Event) ([]runtyp
 	return append(ops, more...), errors.Join(err, again)
 }
 
-// dead closes whatever is open: nothing comes after it.
+// idle closes what waits for an end that is not coming, once all there is was read.
+func (r *reducer) idle(src integrations.Source) ([]runtypes.Op, error) {
+	ops, err := r.advance(src, true)
+	if err != nil || r.More {
+		return ops, err
+	}
+	for _, t := range r.Turns {
+		t.Idle = t.Idle || t.waits()
+	}
+	r.releaseAgents(r.Ended)
+	more, err := r.advance(src, true)
+	return append(ops, more...), err
+}
+
+// dead closes whatever is open, once all there is was read: nothing comes after it.
 func (r *reducer) dead(src integrations.Source) ([]runtypes.Op, error) {
 	r.unprompted(src)
 	var ops []runtypes.Op
 	for {
+		more, err := r.advance(src, true)
+		ops = append(ops, more...)
+		if err != nil {
+			return ops, err
+		}
+		if r.More {
+			continue
+		}
+		alive := slices.ContainsFunc(r.Turns, func(t *turn) bool { return !t.Dead }) || r.atWork()
+		if !alive && len(more) == 0 {
+			r.Ended = true
+			return ops, nil
+		}
 		for _, t := range r.Turns {
 			t.Dead = true
 		}
 		r.releaseAgents(true)
-		more, err := r.advance(src, true)
-		ops = append(ops, more...)
-		found := slices.ContainsFunc(r.Turns, func(t *turn) bool { return !t.Dead }) // by the last look
-		if err != nil || len(more) == 0 && !r.More && !found {
-			r.Ended = true
-			return ops, err
-		}
 	}
 }
 
@@ -264,15 +280,15 @@ func (r *reducer) advance(src integrations.Source, hard bool) ([]runtypes.Op, er
 	var errs []error
 	r.More = false
 	for {
-		more := false
-		if !r.halted() {
+		more, halted := false, r.halted()
+		if !halted {
 			var err error
 			more, err = r.read(src)
 			errs = append(errs, err)
 		}
 		emitted, err := r.advanceTurns(src, hard)
 		ops, errs = append(ops, emitted...), append(errs, err)
-		if !more || r.halted() {
+		if !more && !halted || r.halted() {
 			break
 		}
 		if sizeOf(ops) > maxOps {
@@ -284,10 +300,11 @@ func (r *reducer) advance(src integrations.Source, hard bool) ([]runtypes.Op, er
 	return append(ops, emitted...), errors.Join(append(errs, err)...)
 }
 
-// halted reports whether a turn is over by the rollout and still waits for its hooks.
+// halted reports whether reading has to wait: a turn is over by the rollout and still
+// waits for its hooks, or a long one waits for the first that names it.
 func (r *reducer) halted() bool {
 	for _, t := range r.Turns {
-		if s := r.stretch(t); s != nil && s.over() {
+		if s := r.stretch(t); s != nil && (s.over() || s.bytes > maxOps && s.prompt != nil && !t.Posted) {
 			return true
 		}
 	}

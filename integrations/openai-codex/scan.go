@@ -17,7 +17,8 @@ type reader struct {
 	path      string
 	thread    string
 	next      int64
-	root      bool // turns that another thread's turn started are not this thread's
+	root      bool  // turns that another thread's turn started are not this thread's
+	piece     int64 // bytes that are read at once of a turn; 0: all there is
 	meta      *sessionMeta
 	total     *tokens
 	current   string // the turn that is on: lines of older versions name none
@@ -28,10 +29,11 @@ func newReader(path string, from int64, total *tokens) *reader {
 	return &reader{path: path, thread: rolloutThread(path), next: from, total: total, stretches: map[string]*stretch{}}
 }
 
-// read takes in lines up to the end of a wanted turn, and reports whether there was
-// one. wants says of a turn that begins whether its lines are to be kept. A file that
-// is not there has no lines.
-func (rd *reader) read(src integrations.Source, wants func(id string, offset int64) bool) (ended bool, err error) {
+// read takes in lines up to the end of a wanted turn, or a piece of one, and reports
+// whether there may be more. wants says of a turn that begins whether its lines are to
+// be kept. A file that is not there has no lines.
+func (rd *reader) read(src integrations.Source, wants func(id string, offset int64) bool) (more bool, err error) {
+	kept := int64(0)
 	for raw, err := range src.Lines(rd.path, rd.next) {
 		if errors.Is(err, fs.ErrNotExist) {
 			return false, nil
@@ -51,8 +53,21 @@ func (rd *reader) read(src integrations.Source, wants func(id string, offset int
 		if rd.take(&rec, wants) {
 			return true, nil
 		}
+		if kept += raw.Next - raw.Offset; rd.piece > 0 && kept > rd.piece && rd.listens() {
+			rd.weigh(kept)
+			return true, nil
+		}
 	}
 	return false, nil
+}
+
+// weigh adds to what the turns that are on have taken.
+func (rd *reader) weigh(bytes int64) {
+	for _, s := range rd.stretches {
+		if !s.over() {
+			s.bytes += bytes
+		}
+	}
 }
 
 // listens reports whether lines of a turn are being kept.
@@ -141,7 +156,7 @@ func (r *reducer) read(src integrations.Source) (ended bool, err error) {
 	}
 	if r.reader == nil {
 		r.reader = newReader(r.Rollout, r.From, r.Total)
-		r.reader.root = true
+		r.reader.root, r.reader.piece = true, maxOps
 		for _, t := range r.Turns {
 			if t.located() && t.Line < r.reader.next {
 				r.reader.next, r.reader.total = t.Line, t.Total

@@ -11,25 +11,28 @@ import (
 // a new process takes over, so none of it is in the checkpoint; and it is a function
 // of the lines up to a point, so that it does not matter when one looks.
 type stretch struct {
-	id      string
-	context turnContext       // the last one
-	place   turnContext       // the first one: where the turn happens
-	prompt  *runtypes.Message // what the user asked
-	typed   *runtypes.Message // what stands in the user's place where nobody asked
-	origin  string            // what else began the turn
-	trigger string            // what Codex says began it
-	parent  string            // the turn of another thread that started it
-	entries []entry
-	calls   []*call
-	open    *call // the model is speaking
-	tools   []*tool
-	byID    map[string]*tool
-	facts   map[string]*facts // of tools whose call is not known yet
-	scripts []*tool           // calls of code mode that may still run
-	links   []link
-	merges  []*compaction
-	review  bool   // another thread does the work: what is said here is its report
-	report  string // what was said in a review
+	id        string
+	context   turnContext       // the last one
+	place     turnContext       // the first one: where the turn happens
+	prompt    *runtypes.Message // what the user asked
+	typed     *runtypes.Message // what stands in the user's place where nobody asked
+	origin    string            // what else began the turn
+	trigger   string            // what Codex says began it
+	parent    string            // the turn of another thread that started it
+	bytes     int64             // of its lines so far
+	entries   []entry
+	shedTo    int // the content of entries before it is gone
+	calls     []*call
+	open      *call // the model is speaking
+	tools     []*tool
+	shedTools int // those below it that scripts ran have no content any more
+	byID      map[string]*tool
+	facts     map[string]*facts // of tools whose call is not known yet
+	scripts   []*tool           // calls of code mode that may still run
+	links     []link
+	merges    []*compaction
+	review    bool   // another thread does the work: what is said here is its report
+	report    string // what was said in a review
 
 	total *tokens // the thread's running total; nil: not known
 	exact bool    // this version records the usage of each call

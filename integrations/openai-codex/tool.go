@@ -31,6 +31,7 @@ type tool struct {
 	waits   *tool // the script it waits for
 	facts   *facts
 	settled bool
+	ended   *outcome // how, when its words are gone
 }
 
 // facts are what an item or an event says of a tool beside its answer.
@@ -211,6 +212,9 @@ func (t *tool) learn(f *facts) {
 
 // outcome is how a tool ended: an error, an interrupt, or neither.
 func (t *tool) outcome() (err, class string, interrupted bool) {
+	if e := t.ended; e != nil {
+		return e.err, e.class, e.interrupted
+	}
 	code := t.exitCode()
 	switch f := t.facts; {
 	case strings.HasSuffix(strings.TrimSpace(t.text), "aborted by user"):

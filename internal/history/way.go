@@ -76,10 +76,14 @@ func (w *way) walk(ctx context.Context) error {
 			return err
 		}
 	}
-	for _, kind := range []string{integrations.Grew, integrations.Dead} {
-		if err := w.tell(ctx, integrations.Event{Kind: kind}); err != nil {
+	const most = 1 << 14 // of what it holds back, so that a reducer that never lets go ends
+	for i := 0; i == 0 || w.reducer.Status().More && i < most; i++ {
+		if err := w.tell(ctx, integrations.Event{Kind: integrations.Grew}); err != nil {
 			return err
 		}
+	}
+	if err := w.tell(ctx, integrations.Event{Kind: integrations.Dead}); err != nil {
+		return err
 	}
 	if err := w.flush(ctx); err != nil {
 		return err
