@@ -244,10 +244,10 @@ func (r *reducer) agentWork(src integrations.Source, a *agent, e integrations.Ev
 
 // adopt finds out whose an event of an unknown conversation is: a subagent's, or held
 // until that is known. It reports false if there is nobody it could belong to.
-func (r *reducer) adopt(src integrations.Source, e integrations.Event, d *data) bool {
+func (r *reducer) adopt(src integrations.Source, e integrations.Event, d *data) (known bool, ops []runtypes.Op) {
 	pending := slices.ContainsFunc(r.Held, func(h held) bool { return h.Talk == d.Conversation })
 	if !pending && r.link(src, d.Conversation) {
-		return true
+		return true, nil
 	}
 	var free []*agent
 	for _, a := range r.Agents {
@@ -257,23 +257,30 @@ func (r *reducer) adopt(src integrations.Source, e integrations.Event, d *data) 
 	}
 	if !pending && len(free) == 1 && free[0].End == nil && len(r.Held) == 0 {
 		free[0].Child = d.Conversation
-		return true
+		return true, nil
 	}
 	if len(free) > 0 && len(r.Held) < maxHeld {
 		r.Held = append(r.Held, held{d.Conversation, e.Ref, free[0].Talk, free[0].Generation, free[0].above()})
-		return true
+		return true, nil
 	}
-	var blind []*turn
+	var open []*turn
 	for _, t := range r.Turns {
-		if t.Blind && t.End == nil && r.talk(t.Talk).Main {
-			blind = append(blind, t)
+		if t.End == nil && t.Talk != d.Conversation {
+			open = append(open, t)
 		}
 	}
-	if len(blind) == 1 { // it will be found out when that is told
-		blind[0].keep(e.Ref)
-		return true
+	switch {
+	case len(open) != 1 || len(r.Held) >= maxHeld:
+		return false, nil
+	case open[0].Blind: // it will be found out when that is told
+		open[0].keep(e.Ref)
+	default: // of a subagent whose start was not heard of
+		t := open[0]
+		ops = r.post(src, t)
+		root := agentkit.NewAnchor(r.root(src, t), t.Start, t.Generation)
+		r.Held = append(r.Held, held{d.Conversation, e.Ref, t.Talk, t.Generation, root})
 	}
-	return false
+	return true, ops
 }
 
 // keep adds an event to a blind turn, to be heard again at its end.

@@ -241,32 +241,47 @@ func (r *reducer) closeAgent(src integrations.Source, a *agent) []runtypes.Op {
 }
 
 // dropHeld gives the tools whose subagent cannot be known to the turn that started it,
-// once no subagent is left that they could belong to.
+// once no subagent is left that they could belong to and the turn is over.
 func (r *reducer) dropHeld(src integrations.Source) []runtypes.Op {
 	if len(r.Held) == 0 || slices.ContainsFunc(r.Agents, func(a *agent) bool { return a.Child == "" }) {
 		return nil
 	}
 	var ops []runtypes.Op
 	stories := map[string]*story{}
-	for _, h := range r.Held {
+	r.Held = slices.DeleteFunc(r.Held, func(h held) bool {
+		if t := r.turn(h.Parent, h.Generation); t != nil && t.End == nil {
+			return false
+		}
 		e, d, err := recall(src, h.Ref)
-		if err != nil {
-			continue
+		if err != nil || h.Run == nil {
+			return true
 		}
 		if stories[h.Talk] == nil {
 			stories[h.Talk] = &story{ready: e.At}
 		}
-		c, _ := stories[h.Talk].add(e, d, "")
-		if c == nil || h.Run == nil {
-			continue
+		if c, _ := stories[h.Talk].add(e, d, ""); c != nil {
+			ops = append(ops, r.unresolved(src, h, c, nil))
 		}
-		f := &family{parent: h.Run.Run(), start: h.Run.Turn, talk: h.Parent, turn: h.Generation, prefix: h.Talk + "/"}
-		op := r.endTool(src, f, c, nil)
-		op.Run.Metadata[metaUnresolved] = true
-		ops = append(ops, op)
+		stories[h.Talk].last = h
+		return true
+	})
+	for _, talk := range agentkit.SortedKeys(stories) {
+		for _, c := range stories[talk].calls {
+			if !c.ended {
+				never := &ending{At: c.start, Status: "Cursor never told of the call's end", Quiet: true}
+				ops = append(ops, r.unresolved(src, stories[talk].last, c, never))
+			}
+		}
 	}
-	r.Held = nil
 	return ops
+}
+
+// unresolved builds the run of a tool of nobody knows which subagent.
+func (r *reducer) unresolved(src integrations.Source, h held, c *call, over *ending) runtypes.Op {
+	f := &family{parent: h.Run.Run(), start: h.Run.Turn, talk: h.Parent, turn: h.Generation, prefix: h.Talk + "/"}
+	op := r.endTool(src, f, c, over)
+	op.Run.Metadata[metaUnresolved] = true
+	return op
 }
 
 func sizeOf(ops []runtypes.Op) int {

@@ -110,7 +110,6 @@ func (r *reducer) Status() integrations.Status {
 			watch[a.file()] = true
 		}
 	}
-	s.Waiting = s.Waiting || len(r.Held) > 0 && len(r.Agents) == 0
 	delete(watch, "")
 	s.Watch = agentkit.SortedKeys(watch)
 	return s
@@ -311,11 +310,14 @@ func (r *reducer) work(src integrations.Source, c *talk, e integrations.Event, d
 		if slices.Contains(r.Closed, closedKey(c.ID, d.Generation)) {
 			return nil, nil // of a turn that was told to its end
 		}
-		if !c.Main && c.File == "" && r.adopt(src, e, d) {
+		if !c.Main && c.File == "" {
+			known, ops := r.adopt(src, e, d)
 			if a := r.agentOf(c.ID); a != nil {
 				return r.agentWork(src, a, e, d)
 			}
-			return nil, nil
+			if known {
+				return ops, nil
+			}
 		}
 		t = r.begin(c, e, d)
 		t.Blind = true

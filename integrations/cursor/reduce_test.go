@@ -390,3 +390,25 @@ func TestInputsAreWhatTheUserChose(t *testing.T) {
 }
 
 func hashOf(prompt string) string { return agentkit.HashText(prompt) }
+
+func TestToolsOfASubagentWhoseStartIsLostHangUnderTheOpenTurn(t *testing.T) {
+	w := newWorld(t)
+	w.cut = true
+	w.hear("sessionStart", data{Conversation: "c"})
+	w.hear("beforeSubmitPrompt", saying(of("c", "1"), "hello"))
+	w.hear("preToolUse", using(of("child", "x"), "t1"))
+	w.hear("postToolUse", using(of("child", "x"), "t1"))
+	w.hear("preToolUse", using(of("child", "x"), "t2"))
+	stop := of("c", "1")
+	stop.Status = "completed"
+	w.hear("stop", stop)
+	tools := w.of(runtypes.KindTool)
+	if len(tools) != 2 || w.r.Status().Open != 0 {
+		t.Fatalf("%d tools", len(tools))
+	}
+	for _, tool := range tools {
+		if tool.ParentID != w.of(runtypes.KindRoot)[0].ID || tool.Metadata["subagent_unresolved"] != true || tool.Identity.TurnNumber != 1 || tool.Pending() {
+			t.Errorf("%+v", tool)
+		}
+	}
+}

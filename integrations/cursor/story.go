@@ -31,6 +31,7 @@ type story struct {
 	ready    time.Time
 	open     int
 	book     *book
+	last     held // where it is one that is held
 	complete bool // with what Cursor's file has of it
 }
 
