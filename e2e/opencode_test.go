@@ -81,7 +81,9 @@ func newOpenCodeWorld(t *testing.T) *world {
     "models": {"large": {"name": "Large", "limit": {"context": 200000, "output": 8192}, "cost": {"input": 3, "output": 15, "cache_read": 0.3, "cache_write": 3.75}, "tool_call": true}}}}
 }`, w.model.URL(), openCodeKey))
 	w.env = append(w.env, "OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1", "OPENCODE_DISABLE_SHARE=1",
-		"npm_config_fetch_retries=0") // it fetches the types of its plugins at the first start, which fails sooner so
+		// At the first start with a plugin it fetches a package of types, and waits for minutes
+		// for a registry that cannot be reached. This one does not have it.
+		"npm_config_registry="+w.model.URL())
 	return w
 }
 

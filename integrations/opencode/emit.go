@@ -69,7 +69,7 @@ func (r *reducer) top(src integrations.Source, t *turn) (*runtypes.Run, error) {
 		Repo:             runtypes.Repo{Branch: t.Branch, SHA: t.SHA},
 		WorkingDirectory: t.CWD,
 	}
-	run := runtypes.Root(r.id(t, "root", t.ID), at(t.Start), who)
+	run := agentkit.Top(t.Above, r.id(t, "root", t.ID), at(t.Start), who)
 	d, err := r.line(src, t.Prompt)
 	if d != nil && len(d.Parts) > 0 {
 		run.Inputs = runtypes.Messages(prompted(d.Parts))

@@ -8,6 +8,7 @@ import (
 
 	"github.com/tracesmith/tracesmith/integrations"
 	"github.com/tracesmith/tracesmith/internal/agentkit"
+	"github.com/tracesmith/tracesmith/runtypes"
 )
 
 // line is what the shim writes, as far as it is read.
@@ -166,6 +167,7 @@ type data struct {
 	Session string `json:"session,omitempty"` // a child's own
 	PID     int    `json:"pid,omitempty"`     // of the process that said it
 	DB      string `json:"db,omitempty"`      // where OpenCode keeps the session, to count its turns
+	Above   string `json:"above,omitempty"`   // the dotted order of the run that started OpenCode
 
 	Info    *session  `json:"info,omitempty"`
 	Message *message  `json:"message,omitempty"`
@@ -205,6 +207,11 @@ func project(p integrations.Payload) (json.RawMessage, error) {
 	switch l.event() {
 	case onPrompt:
 		d.Message, d.Parts, d.DB = l.Output.Message, l.Output.Parts, database(p.Env)
+		if p.Env != nil {
+			if parent, err := runtypes.ParentFromEnv(p.Env); err == nil {
+				d.Above = parent.DottedOrder
+			}
+		}
 	case onRequest:
 		d.Agent, d.Params = l.Input.Agent, &l.Output.params
 	case onCreated, onUpdated, onDeleted:

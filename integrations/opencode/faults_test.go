@@ -368,3 +368,30 @@ func TestInputsAreRepeatedAsFarAsTheUserWants(t *testing.T) {
 		t.Errorf("%d, %d and %d bytes", delta, turn, thread)
 	}
 }
+
+func TestAForkTracesNothingAgain(t *testing.T) {
+	runs := runsOf(t, "serve-fork")
+	all := roots(runs)
+	count1(t, "turns", len(all), 3) // two before the fork, one in it
+	count1(t, "calls", len(kinds(runs, runtypes.KindLLM)), 4)
+	count1(t, "tools", len(kinds(runs, runtypes.KindTool)), 2)
+	if all[2].Metadata()["turn_number"] != json.Number("1") || all[2].Metadata()["thread_id"] == all[0].Metadata()["thread_id"] {
+		t.Errorf("turn %v of %v", all[2].Metadata()["turn_number"], all[2].Metadata()["thread_id"])
+	}
+}
+
+func TestASubagentThatIsResumedWorksForTheCallThatResumedIt(t *testing.T) {
+	runs := runsOf(t, "run-taskresume")
+	subs := kinds(runs, runtypes.KindSubagent)
+	count1(t, "subagents", len(subs), 2)
+	if subs[0].Metadata()["ls_subagent_id"] != subs[1].Metadata()["ls_subagent_id"] || subs[0].ParentRunID == subs[1].ParentRunID {
+		t.Error("one session should work for two calls")
+	}
+	count1(t, "runs", len(runs), 14)
+	for i, words := range []string{"[[child]] first", "[[childb]] second"} {
+		if !bytes.Contains(subs[i].Inputs, []byte(words)) {
+			t.Errorf("subagent %d: inputs %s", i+1, subs[i].Inputs)
+		}
+		count1(t, "its calls", len(kinds(below(runs, subs[i].ID), runtypes.KindLLM)), 2)
+	}
+}

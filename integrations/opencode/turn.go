@@ -27,6 +27,7 @@ type turn struct {
 	Branch  string `json:"branch,omitempty"`
 	SHA     string `json:"sha,omitempty"`
 	Version string `json:"version,omitempty"`
+	Above   string `json:"above,omitempty"` // the dotted order of the run that started OpenCode
 
 	Agent string `json:"agent,omitempty"` // of a subagent
 	Under string `json:"under,omitempty"` // of a subagent: the turn that it works for,
@@ -105,7 +106,7 @@ func (r *reducer) prompt(src integrations.Source, e integrations.Event, d *data)
 	p.Aborting = false
 	t := &turn{
 		ID: m.ID, Session: d.Session, Start: m.Time.Created, Prompt: e.Ref, PID: d.PID,
-		CWD: e.CWD, Branch: e.Head.Branch, SHA: e.Head.SHA, Version: p.Version, Agent: m.Agent,
+		CWD: e.CWD, Branch: e.Head.Branch, SHA: e.Head.SHA, Version: p.Version, Agent: m.Agent, Above: d.Above,
 	}
 	if t.Start == 0 {
 		t.Start = d.T
