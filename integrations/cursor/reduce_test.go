@@ -166,7 +166,7 @@ func TestTheCheckpointHoldsNoContentHoweverLongTheTurn(t *testing.T) {
 	w.cut = true
 	long := strings.Repeat("content ", 1024)
 	w.hear("beforeSubmitPrompt", saying(of("c", "g"), long))
-	const tools = 150
+	const tools = 80
 	for i := range tools {
 		w.cut = i%100 == 0
 		call := using(of("c", "g"), "call-"+strconv.Itoa(i))
