@@ -158,7 +158,9 @@ func messages(src integrations.Source, db, id string) ([]*stored, error) {
 			continue
 		}
 		p.Message, p.ID = m.ID, text(row[1])
-		p.slim()
+		if p.Type != "file" {
+			p.slim()
+		}
 		m.parts = append(m.parts, p)
 	}
 	return list, nil

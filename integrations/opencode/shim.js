@@ -15,7 +15,7 @@ const wanted = new Set([
 ]);
 
 // One program for all projects that this process serves.
-const state = (globalThis[Symbol.for("tracesmith.opencode")] ??= { users: 0, child: undefined, waiting: 0, lost: 0, pieces: new Map(), timer: undefined });
+const state = (globalThis[Symbol.for("tracesmith.opencode")] ??= { users: 0, child: undefined, waiting: 0, lost: 0, pieces: new Map(), running: new Map(), timer: undefined });
 
 const quietly = (f) => (...args) => {
   try {
@@ -78,6 +78,20 @@ function piece(dir, properties) {
   }
 }
 
+// A tool that runs is told of again whenever its output grows.
+function known(part) {
+  if (part?.type !== "tool") return false;
+  if (part.state.status !== "running") {
+    state.running.delete(part.id);
+    return false;
+  }
+  const now = `${part.state.title}\n${part.state.metadata?.sessionId}`;
+  if (state.running.get(part.id) === now) return true;
+  if (state.running.size > 1000) state.running.clear();
+  state.running.set(part.id, now);
+  return false;
+}
+
 const pick = (from, ...keys) => Object.fromEntries(keys.filter((key) => from?.[key] !== undefined).map((key) => [key, from[key]]));
 
 // The answer of a provider may repeat the request, its headers and its keys.
@@ -110,6 +124,7 @@ export const Tracesmith = async ({ directory }) => {
     hooks.event = quietly(({ event }) => {
       if (!wanted.has(event.type)) return;
       if (event.type === "session.status" && event.properties.status?.type !== "retry") return;
+      if (event.type === "message.part.updated" && known(event.properties.part)) return;
       if (event.type === "message.part.delta") return piece(dir, event.properties);
       send({ t: Date.now(), dir, hook: "event", input: { event: { type: event.type, properties: reduced(event.type, event.properties) } } });
     });

@@ -133,6 +133,9 @@ func (p *part) slim() {
 	if bytes.Equal(bytes.TrimSpace(p.State.Input), []byte("{}")) && p.State.Status == "pending" {
 		p.State.Input = nil
 	}
+	if p.Type == "file" {
+		p.URL = "" // the prompt has it
+	}
 	if p.Type == "patch" || p.Type == "step-start" || p.Type == "step-finish" || p.Type == "snapshot" {
 		*p = part{ID: p.ID, Message: p.Message, Type: p.Type}
 	}
