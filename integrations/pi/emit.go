@@ -62,6 +62,11 @@ func (h *hearing) message() {
 	if m == nil {
 		return
 	}
+	if m.Timestamp <= 0 { // which every message has
+		timed := *m
+		timed.Timestamp = h.at.UnixMilli()
+		m = &timed
+	}
 	switch m.Role {
 	case "user", "custom":
 		h.userMessage(m)

@@ -17,6 +17,7 @@ type reducer struct {
 	Actors  map[string]*actor `json:"actors,omitempty"`  // by session
 	Count   int               `json:"count,omitempty"`   // turns begun in the thread
 	Ended   bool              `json:"ended,omitempty"`
+	At      time.Time         `json:"at,omitzero"` // when anything was heard last
 
 	options integrations.Options
 	content map[string]*message // by reference: what was recalled
@@ -109,9 +110,15 @@ func (r *reducer) hear(src integrations.Source, e integrations.Event, d *data) [
 	}
 	a.heard(e, d)
 	h := &hearing{r: r, src: src, a: a, e: e, d: d, at: milli(d.T), past: d.Past != nil}
-	if h.at.IsZero() {
-		h.at = e.At
+	for _, at := range []time.Time{e.At, r.At} {
+		if h.at.IsZero() {
+			h.at = at
+		}
 	}
+	if h.at.IsZero() {
+		return nil // of no time: nothing can be said to have begun
+	}
+	r.At = h.at
 	if a.Turn != nil {
 		a.Turn.heard(h)
 	}

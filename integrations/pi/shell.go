@@ -23,9 +23,12 @@ type shell struct {
 // typed takes a command of the user's.
 func (h *hearing) typed() {
 	s := shell{Ref: h.e.Ref, At: h.at, Branch: h.e.Head.Branch, SHA: h.e.Head.SHA}
-	if h.past {
-		s.Number = h.number(h.d.Event.Message.start(), true)
-		h.tellShell(s, h.d.Event.Message)
+	if m := h.d.Event.Message; h.past && m != nil {
+		if m.Timestamp <= 0 {
+			m.Timestamp = h.at.UnixMilli()
+		}
+		s.Number = h.number(m.start(), true)
+		h.tellShell(s, m)
 		return
 	}
 	if h.a.Parent != "" || len(h.a.Shell) >= maxShell {

@@ -207,7 +207,9 @@ func (h *hearing) retell(t *turn, id string, children []child) {
 				continue
 			}
 			inner.e.Ref = fmt.Sprintf("%s|%d.%d", h.e.Ref, i, j)
-			inner.at = m.start()
+			if inner.at = m.start(); inner.at.IsZero() {
+				inner.at = h.at
+			}
 			inner.d = &data{Event: &event{Message: m}}
 			inner.message()
 		}

@@ -151,8 +151,8 @@ func (h *hearing) begin(m *message, from ref) *turn {
 	}
 	t.Start = m.start()
 	native := m.native()
-	if t.Start.IsZero() {
-		t.Start, native = t.At, "prompt:"+h.at.UTC().Format("20060102T150405.000")
+	if from == "" && m.Role == "user" { // the message never came
+		native = "prompt:" + native
 	}
 	h.identify(t, native)
 	t.Begun = true
@@ -268,6 +268,7 @@ func (h *hearing) beginUntold(t *turn) {
 		return
 	}
 	m := textMessage(d.Event.Prompt)
+	m.Timestamp = t.At.UnixMilli()
 	h.a.Turn = t
 	h.begin(&m, "")
 }
