@@ -119,6 +119,7 @@ func (r *reducer) closeTurn(src integrations.Source, t *turn) ([]runtypes.Op, er
 		return ops, nil
 	}
 	root := r.root(src, t)
+	show(src, root, t)
 	r.endRoot(root, t, told, b)
 	r.forget(t)
 	return append(ops, runtypes.Op{Verb: runtypes.Patch, Run: root}), nil

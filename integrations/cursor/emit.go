@@ -15,10 +15,10 @@ import (
 
 // Metadata of Cursor's alone.
 const (
-	metaUsageScope = "usage_scope"   // llm: what the tokens are of, where that is more than the call
-	metaMode       = "composer_mode" // roots
-	metaLoop       = "loop_count"    // roots: how often a stop hook had the conversation go on
-	metaFiles      = "attachments"   // roots: files that went with the prompt
+	metaUsageScope = "usage_scope"         // llm: what the tokens are of, where that is more than the call
+	metaMode       = "composer_mode"       // roots
+	metaLoop       = "loop_count"          // roots: how often a stop hook had the conversation go on
+	metaDropped    = "attachments_dropped" // roots: images of the prompt that could not be read
 	metaUnresolved = "subagent_unresolved"
 )
 
@@ -57,9 +57,22 @@ func (r *reducer) postWith(src integrations.Source, t *turn, s *section) []runty
 	t.Number = c.Count
 	root := r.root(src, t)
 	if prompt := promptOf(src, t.First, s); prompt != "" {
-		root.Inputs = runtypes.Messages(runtypes.Message{Role: "user", Content: prompt})
+		root.Inputs = runtypes.Messages(runtypes.Message{Role: "user", Content: withFiles(src, t.First, prompt)})
 	}
 	return []runtypes.Op{{Verb: runtypes.Post, Run: root}}
+}
+
+// withFiles is a prompt with the names of the files that went with it, if any did.
+func withFiles(src integrations.Source, ref, prompt string) any {
+	_, d, err := recall(src, ref)
+	if err != nil || len(d.Attachments) == 0 {
+		return prompt
+	}
+	parts := []runtypes.Part{{Type: "text", Text: prompt}}
+	for _, file := range d.Attachments {
+		parts = append(parts, runtypes.Part{Type: "file", Name: file})
+	}
+	return parts
 }
 
 // promptOf is the prompt or task that an event holds, else a transcript.
@@ -86,9 +99,6 @@ func (r *reducer) root(src integrations.Source, t *turn) *runtypes.Run {
 	}
 	root := agentkit.Top(d.UnderRun, idgen.Run(t.Start, Name, t.Talk, t.Generation, "root", t.Generation), t.Start, who)
 	root.Metadata = map[string]any{metaMode: d.Mode}
-	if len(d.Attachments) > 0 {
-		root.Metadata[metaFiles] = d.Attachments
-	}
 	if t.Hash == "" {
 		root.Metadata[agentkit.MetaPartial] = true // no hook told of its prompt
 		if c := r.talk(t.Talk); !c.Main && c.File == "" {

@@ -88,6 +88,7 @@ type data struct {
 	Mode        string   `json:"mode,omitempty"`
 	Attachments []string `json:"attachments,omitempty"` // paths
 	Text        string   `json:"text,omitempty"`        // prompt, thought, response, task or summary
+	Config      string   `json:"config,omitempty"`      // folder of programs' settings
 	Hash        string   `json:"hash,omitempty"`        // of the prompt or task as Cursor's own files have it
 	Tokens      *tokens  `json:"tokens,omitempty"`
 
@@ -223,6 +224,7 @@ func project(p integrations.Payload) (json.RawMessage, error) {
 	case "beforeSubmitPrompt":
 		d.Text, d.Hash, d.Attachments = clip(in.Prompt), agentkit.HashText(in.Prompt), paths(in.Attachments)
 		if p.Env != nil {
+			d.Config = cmp.Or(p.Env("XDG_CONFIG_HOME"), p.Env("APPDATA"))
 			if parent, err := runtypes.ParentFromEnv(p.Env); err == nil {
 				d.UnderRun = parent.DottedOrder
 			}

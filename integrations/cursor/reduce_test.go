@@ -17,6 +17,7 @@ import (
 
 	"github.com/tracesmith/tracesmith/integrations"
 	"github.com/tracesmith/tracesmith/internal/agentkit"
+	"github.com/tracesmith/tracesmith/internal/sqliteread"
 	"github.com/tracesmith/tracesmith/runtypes"
 )
 
@@ -62,10 +63,22 @@ func (w *world) Glob(pattern string) ([]string, error) {
 	return found, nil
 }
 
-func (w *world) File(string) ([]byte, error) { return nil, fs.ErrNotExist }
+func (w *world) File(path string) ([]byte, error) {
+	if text, ok := w.files[path]; ok {
+		return []byte(text), nil
+	}
+	return nil, fs.ErrNotExist
+}
 
-func (w *world) Rows(string, string, ...any) iter.Seq2[integrations.Row, error] {
-	return func(yield func(integrations.Row, error) bool) { yield(nil, fs.ErrNotExist) }
+// Rows reads a real database, by the place it has on the disk.
+func (w *world) Rows(path, query string, args ...any) iter.Seq2[integrations.Row, error] {
+	return func(yield func(integrations.Row, error) bool) {
+		for row, err := range sqliteread.Rows(path, query, args...) {
+			if !yield(row, err) {
+				return
+			}
+		}
+	}
 }
 
 func (w *world) Lines(path string, from int64) iter.Seq2[integrations.Line, error] {
