@@ -1,0 +1,45 @@
+package agui
+
+import "encoding/json"
+
+// DecodeJSON reads one event. The event is nil if there is none to be had; what else is
+// wrong leaves an event that lacks the property. The problems' places are not set.
+func DecodeJSON(raw []byte) (*Event, []Problem) {
+	tidied, err := tidy(raw)
+	if err != nil || kindOf(tidied) != objectKind {
+		return nil, []Problem{{Code: BadFrame}}
+	}
+	return decodeObject(tidied)
+}
+
+// decodeObject reads an event from a tidy object.
+func decodeObject(raw json.RawMessage) (*Event, []Problem) {
+	name, ok := typeOf(raw)
+	if !ok {
+		return nil, []Problem{{Code: BadFrame}}
+	}
+	props := eventProps[name]
+	if props == nil {
+		return nil, []Problem{{Code: UnknownEvent}}
+	}
+	r := reader{place: string(name)}
+	e := &Event{Type: name}
+	readObject(&r, props, raw, e)
+	for _, p := range required[name] {
+		if p.write(e) == nil {
+			r.report(BadFrame, p.name)
+			return nil, r.problems
+		}
+	}
+	return e, r.problems
+}
+
+// typeOf finds the event's type; of two, the last counts, as everywhere in JSON.
+func typeOf(raw json.RawMessage) (t Type, ok bool) {
+	for _, m := range membersOf(raw) {
+		if m.key == "type" {
+			t, ok = Type(textOf(m.value)), kindOf(m.value) == stringKind
+		}
+	}
+	return t, ok
+}

@@ -1,0 +1,119 @@
+package agui
+
+import (
+	"encoding/json"
+	"slices"
+)
+
+// ReservedKey is the metadata key that the protocol keeps for its own conventions. It
+// merges like any other key. Tracesmith reads it and never writes it.
+const ReservedKey = "ag-ui"
+
+// Metadata is a metadata object: its keys in the order they first came, each with the
+// exact bytes of its value. A nil Metadata is absent; an empty one was there and says
+// nothing.
+type Metadata []Field
+
+// Field is one key of a metadata object. Value is valid JSON, null included.
+type Field struct {
+	Key   string
+	Value json.RawMessage
+
+	raw string // the key as it was written, quotes included; empty: as Go writes it
+}
+
+// Get returns the value under a key. Present tells a null from nothing.
+func (m Metadata) Get(key string) (value json.RawMessage, present bool) {
+	if i := m.index(key); i >= 0 {
+		return m[i].Value, true
+	}
+	return nil, false
+}
+
+func (m Metadata) index(key string) int {
+	return slices.IndexFunc(m, func(f Field) bool { return f.Key == key })
+}
+
+// MarshalJSON writes the object with the bytes its values came with. An absent object
+// is null; the protocol has no such thing, so encoders leave it out.
+func (m Metadata) MarshalJSON() ([]byte, error) {
+	if m == nil {
+		return []byte("null"), nil
+	}
+	out := []byte{'{'}
+	for i, f := range m {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		if f.raw != "" {
+			out = append(out, f.raw...)
+		} else {
+			out = appendString(out, f.Key)
+		}
+		out = append(out, ':')
+		out = append(out, f.Value...)
+	}
+	return append(out, '}'), nil
+}
+
+// UnmarshalJSON reads an object; of a key that stands twice the last value counts.
+func (m *Metadata) UnmarshalJSON(raw []byte) error {
+	md, code := readMetadata(raw)
+	if code != "" {
+		return &Problem{Code: code}
+	}
+	*m = md
+	return nil
+}
+
+// MergeMetadata returns existing with every key of incoming set to incoming's value:
+// whole values, never blended, a null like any other. It is how the protocol folds the
+// metadata of an item's events in arrival order. Neither argument is changed.
+func MergeMetadata(existing, incoming Metadata) Metadata {
+	if incoming == nil {
+		return existing
+	}
+	merged := make(Metadata, len(existing), len(existing)+len(incoming))
+	copy(merged, existing)
+	place := merged.places()
+	for _, f := range incoming {
+		if i, known := place[f.Key]; known {
+			merged[i].Value = f.Value
+			continue
+		}
+		place[f.Key] = len(merged)
+		merged = append(merged, f)
+	}
+	return merged
+}
+
+func (m Metadata) places() map[string]int {
+	place := make(map[string]int, len(m))
+	for i, f := range m {
+		place[f.Key] = i
+	}
+	return place
+}
+
+// readMetadata reads what stands under "metadata". The code is empty when it is an
+// object.
+func readMetadata(raw json.RawMessage) (md Metadata, code string) {
+	switch kindOf(raw) {
+	case objectKind:
+	case nullKind:
+		return nil, MetadataNull
+	default:
+		return nil, MetadataNotObject
+	}
+	md = Metadata{}
+	place := map[string]int{}
+	for _, m := range membersOf(raw) {
+		if i, twice := place[m.key]; twice {
+			md[i].Value = m.value
+			continue
+		}
+		place[m.key] = len(md)
+		md = append(md, Field{Key: m.key, Value: m.value, raw: m.raw})
+	}
+	return md, ""
+}
