@@ -86,6 +86,9 @@ func (h *hearing) summed(c *compaction, name, trigger, why string) {
 	if native == "" {
 		native = at.Format(time.RFC3339Nano)
 	}
+	if h.inTurn() && !h.a.Turn.tell("compaction", native) {
+		return
+	}
 	run, llm := h.chain(native, start, at, name)
 	run.Metadata = map[string]any{agentkit.MetaTrigger: trigger}
 	if c.TokensBefore > 0 {
@@ -120,6 +123,7 @@ func (h *hearing) chain(native string, start, at time.Time, name string) (run *r
 		run := runtypes.Chain(h.r.top(h.a, t), t.id("compaction", native), start, name, runtypes.AgentCompaction)
 		return run, t.id("llm", native)
 	}
+	native = h.r.Roots.unique(native)
 	who := runtypes.Identity{
 		Integration: Name, Runtime: runtimeName, RuntimeVersion: h.a.Version,
 		ThreadID: h.a.Session, TurnID: native,

@@ -128,6 +128,7 @@ type teller struct {
 	forked  int64 // entries before this time were copied, milliseconds
 	before  int   // turns that were copied
 	pace    pace
+	roots   recent
 	model   model
 	stop    string // of the last reply in the open turn
 	open    bool
@@ -238,6 +239,7 @@ func (t *teller) settle(e *entry) {
 }
 
 func (t *teller) trace(ms int64, native string) {
+	native = t.roots.unique(native)
 	t.told.Traces = append(t.told.Traces, trace(ms, t.session, native))
 }
 

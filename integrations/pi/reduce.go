@@ -17,7 +17,8 @@ type reducer struct {
 	Actors  map[string]*actor `json:"actors,omitempty"`  // by session
 	Count   int               `json:"count,omitempty"`   // turns begun in the thread
 	Ended   bool              `json:"ended,omitempty"`
-	At      time.Time         `json:"at,omitzero"` // when anything was heard last
+	At      time.Time         `json:"at,omitzero"`     // when anything was heard last
+	Roots   recent            `json:"roots,omitempty"` // what turns were named
 
 	options integrations.Options
 	content map[string]*message // by reference: what was recalled

@@ -98,6 +98,26 @@ func (p *pace) begins(m *message) bool {
 	return false
 }
 
+// recent holds the last names that were given to turns. They are times, of which two may
+// be the same.
+type recent []string
+
+// maxRecent bounds the names that are remembered.
+const maxRecent = 64
+
+// unique returns a name that was not given lately.
+func (r *recent) unique(native string) string {
+	name := native
+	for n := 2; slices.Contains(*r, name); n++ {
+		name = fmt.Sprintf("%s#%d", native, n)
+	}
+	*r = append(*r, name)
+	if len(*r) > maxRecent {
+		*r = slices.Delete(*r, 0, len(*r)-maxRecent)
+	}
+	return name
+}
+
 // number is the turn's place in its thread. The session file counts the turns before,
 // also those that were never streamed.
 func (h *hearing) number(start time.Time, past bool) int {

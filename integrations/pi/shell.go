@@ -85,7 +85,7 @@ func (h *hearing) executed(command string, since time.Time) *message {
 
 // tellShell tells of a command as a turn of its own.
 func (h *hearing) tellShell(s shell, m *message) {
-	native := m.native()
+	native := h.r.Roots.unique(m.native())
 	end := m.start()
 	who := runtypes.Identity{
 		Integration: Name, Runtime: runtimeName, RuntimeVersion: h.a.Version,

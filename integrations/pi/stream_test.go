@@ -100,3 +100,17 @@ func TestAnotherProcessEndsWhatTheOneBeforeItLeftOpen(t *testing.T) {
 		}
 	}
 }
+
+// Turns are named by the times of their prompts, of which two may be the same.
+func TestTwoPromptsOfOneMomentAreTwoTurns(t *testing.T) {
+	k := newTalk(t)
+	for range 2 {
+		k.say("s", "before_agent_start", map[string]any{"messageType": "user", "prompt": "go"})
+		k.say("s", "message_end", map[string]any{"message": map[string]any{"role": "user", "content": "go", "timestamp": 1796014794001}})
+		k.say("s", "agent_settled", map[string]any{"aborted": true})
+	}
+	k.c.nothingOpen()
+	if len(k.c.open) != 2 {
+		t.Errorf("%d runs, want 2", len(k.c.open))
+	}
+}

@@ -41,7 +41,7 @@ func (h *hearing) startTool(t *turn, id string, call *tool) {
 	if t.Tools == nil {
 		t.Tools = map[string]*tool{}
 	}
-	if t.Tools[id] == nil && len(t.Tools) < maxTools {
+	if t.Tools[id] == nil && len(t.Tools) < maxTools && !t.told("tool", id) {
 		t.Tools[id] = call
 	}
 }

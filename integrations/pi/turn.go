@@ -99,16 +99,22 @@ func (t *turn) say(r ref) {
 
 // tell notes that a run is told; false if it was before.
 func (t *turn) tell(kind, native string) bool {
-	key := agentkit.HashText(kind + native)[:10]
-	if slices.Contains(t.Emitted, key) {
+	if t.told(kind, native) {
 		return false
 	}
-	t.Emitted = append(t.Emitted, key)
+	t.Emitted = append(t.Emitted, emitted(kind, native))
 	if len(t.Emitted) > maxEmitted {
 		t.Emitted = slices.Delete(t.Emitted, 0, maxEmitted/4)
 	}
 	return true
 }
+
+func (t *turn) told(kind, native string) bool {
+	return slices.Contains(t.Emitted, emitted(kind, native))
+}
+
+// emitted names a run in the checkpoint.
+func emitted(kind, native string) string { return agentkit.HashText(kind + native)[:10] }
 
 func (t *turn) ran(end time.Time) {
 	if end.After(t.Last) {
@@ -175,6 +181,7 @@ func (h *hearing) identify(t *turn, native string) {
 		t.Prefix = t.Link.prefix(h.a.Turns)
 		return
 	}
+	native = h.r.Roots.unique(native)
 	t.Base, t.Key = t.Start, native
 	t.Who = runtypes.Identity{
 		Integration: Name, Runtime: runtimeName, RuntimeVersion: h.a.Version,
