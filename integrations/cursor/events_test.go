@@ -94,7 +94,7 @@ func TestSecretsInsideAToolsOutputAreSeen(t *testing.T) {
 }
 
 func TestWhatIsTooLongKeepsItsBeginning(t *testing.T) {
-	long := strings.Repeat("é", maxContent)
+	long := strings.Repeat("é", maxContent*5/8)
 	raw, d := keptOf(t, `{"conversation_id":"c","hook_event_name":"postToolUse","tool_output":"`+long+`","tool_input":{"a":"`+long+`"}}`)
 	if len(raw) > 3*maxText || !json.Valid(d.Output) || !strings.Contains(string(d.Input), "bytes left out") {
 		t.Errorf("kept %d bytes", len(raw))

@@ -179,9 +179,9 @@ func TestTheCheckpointHoldsNoContentHoweverLongTheTurn(t *testing.T) {
 	w.cut = true
 	long := strings.Repeat("content ", 1024)
 	w.hear("beforeSubmitPrompt", saying(of("c", "g"), long))
-	const tools = 80
+	const tools = 40
 	for i := range tools {
-		w.cut = i%100 == 0
+		w.cut = i%16 == 0
 		call := using(of("c", "g"), "call-"+strconv.Itoa(i))
 		call.Input = json.RawMessage(`{"command":"` + long + `"}`)
 		w.hear("afterAgentThought", saying(of("c", "g"), strconv.Itoa(i)+long))
