@@ -183,7 +183,7 @@ func (r *reducer) llm(f *family, c *call) *runtypes.Run {
 		run.Outputs = runtypes.Messages(c.message())
 	}
 	if c.empty() {
-		return conclude(run, f.end)
+		return closeRun(run, f.end)
 	}
 	return runtypes.Finish(run, c.end)
 }

@@ -65,27 +65,25 @@ type systemMessage struct {
 }
 
 type round struct { // assistant.turn_start, assistant.turn_end
-	Interaction string `json:"interactionId"`
-	Model       string `json:"model"`
+	Model string `json:"model"`
 }
 
 type usageRecord struct {
 	Usage struct {
-		Model       string  `json:"model"`
-		Input       int64   `json:"inputTokens"` // with what was read from a cache or written to one
-		Output      int64   `json:"outputTokens"`
-		CacheRead   int64   `json:"cacheReadTokens"`
-		CacheWrite  int64   `json:"cacheWriteTokens"`
-		Reasoning   int64   `json:"reasoningTokens"`
-		Duration    float64 `json:"duration"` // milliseconds
-		FirstToken  float64 `json:"timeToFirstTokenMs"`
-		Call        string  `json:"apiCallId"`
-		Provider    string  `json:"modelProvider"`
-		Type        string  `json:"providerType"`
-		Finish      string  `json:"finishReason"`
-		Effort      string  `json:"reasoningEffort"`
-		MaxOutput   int64   `json:"maxOutputTokens"`
-		Interaction string  `json:"interactionType"`
+		Model      string  `json:"model"`
+		Input      int64   `json:"inputTokens"` // with what was read from a cache or written to one
+		Output     int64   `json:"outputTokens"`
+		CacheRead  int64   `json:"cacheReadTokens"`
+		CacheWrite int64   `json:"cacheWriteTokens"`
+		Reasoning  int64   `json:"reasoningTokens"`
+		Duration   float64 `json:"duration"` // milliseconds
+		FirstToken float64 `json:"timeToFirstTokenMs"`
+		Call       string  `json:"apiCallId"`
+		Provider   string  `json:"modelProvider"`
+		Type       string  `json:"providerType"`
+		Finish     string  `json:"finishReason"`
+		Effort     string  `json:"reasoningEffort"`
+		MaxOutput  int64   `json:"maxOutputTokens"`
 	} `json:"usage"`
 }
 
@@ -202,7 +200,7 @@ func (h *hookRun) blocks() string {
 	return out.Reason
 }
 
-// shapes are the lines that are read, with what they are decoded into.
+// shape is what the data of a line of a kind is decoded into; nil if it is not read.
 func shape(kind string) any {
 	switch kind {
 	case "session.start", "session.resume":

@@ -63,7 +63,7 @@ func trusted(path string, read func(path string) ([]byte, error)) (bool, error) 
 	return !tree.Is(off, "true"), nil
 }
 
-// entry is a hook as it is registered.
+// hookEntry is a hook as it is registered.
 type hookEntry struct {
 	Type    string            `json:"type"`
 	Command string            `json:"command"`

@@ -135,11 +135,11 @@ func finish(root *runtypes.Run, s *stretch, end outcome) *runtypes.Run {
 	if text := s.answer(); text != "" {
 		root.Outputs = runtypes.Messages(runtypes.Message{Role: "assistant", Content: text})
 	}
-	return conclude(root, end)
+	return closeRun(root, end)
 }
 
-// conclude ends a run the way that its stretch ended.
-func conclude(run *runtypes.Run, end outcome) *runtypes.Run {
+// closeRun ends a run the way that its stretch ended.
+func closeRun(run *runtypes.Run, end outcome) *runtypes.Run {
 	if end.interrupted {
 		return runtypes.Interrupt(run, end.at, end.err)
 	}
