@@ -41,11 +41,12 @@ func TestAgentsThatGoElsewhereHaveADrainerOfTheirOwn(t *testing.T) {
 		t.Errorf("%+v, %+v, %v", configs, places, err)
 	}
 	env["LANGSMITH_HIDE_INPUTS"] = "true"
+	env["LANGSMITH_TRACING_SAMPLING_RATE"] = "0.5"
 	if groups, err = a.groups(drainFlags{}, slog.New(slog.DiscardHandler)); err != nil {
 		t.Fatal(err)
 	}
 	for _, g := range groups {
-		if configs, err := a.exporters(g.settings); err != nil || len(configs) == 0 || !configs[0].HideInputs || configs[0].HideOutputs {
+		if configs, err := a.exporters(g.settings); err != nil || len(configs) == 0 || !configs[0].HideInputs || configs[0].Sampling == nil || configs[0].HideOutputs {
 			t.Errorf("%v: what is to be hidden is not: %+v, %v", g.agents, configs, err)
 		}
 	}

@@ -59,6 +59,7 @@ type Config struct {
 	Metadata    map[string]string
 	// What LangSmith gets {} for. The local store keeps it.
 	HideInputs, HideOutputs, HideMetadata bool
+	Sampling                              *float64  // part of the traces that LangSmith gets; nil: all
 	Replicas                              []Replica // destinations instead of Endpoint, if there are any
 
 	// Rules are the user's own, for what to take out beside secrets.

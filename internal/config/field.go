@@ -62,6 +62,23 @@ func fields(agent string) []field {
 		boolean("hide_inputs", shared(agent, "HIDE_INPUTS"), func(c *Config) *bool { return &c.HideInputs }),
 		boolean("hide_outputs", shared(agent, "HIDE_OUTPUTS"), func(c *Config) *bool { return &c.HideOutputs }),
 		boolean("hide_metadata", shared(agent, "HIDE_METADATA"), func(c *Config) *bool { return &c.HideMetadata }),
+		{
+			key: "sampling_rate", env: append([]variable{{name: "TRACESMITH_SAMPLING_RATE"}}, shared(agent, "TRACING_SAMPLING_RATE")[1:]...),
+			set: func(c *Config, s string) error {
+				rate, err := strconv.ParseFloat(s, 64)
+				if err != nil || !(rate >= 0 && rate <= 1) {
+					return errors.New("want a number between 0 and 1")
+				}
+				c.Sampling = &rate
+				return nil
+			},
+			text: func(c *Config) string {
+				if c.Sampling == nil {
+					return "1"
+				}
+				return strconv.FormatFloat(*c.Sampling, 'g', -1, 64)
+			},
+		},
 		boolean("store", []variable{{name: "TRACESMITH_STORE"}}, func(c *Config) *bool { return &c.Store }),
 		boolean("redact", append([]variable{{name: "TRACESMITH_REDACT"}}, theirs(agent, "REDACT", pluginRedact)...), func(c *Config) *bool { return &c.Redact }),
 		rules(agent),

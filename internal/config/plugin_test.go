@@ -96,10 +96,21 @@ func TestTheVariablesOfLangSmithsOwnToolsHold(t *testing.T) {
 	for name, value := range map[string]string{
 		"LANGCHAIN_API_KEY": "key", "LANGCHAIN_ENDPOINT": "https://lc.example", "LANGSMITH_TENANT_ID": "w",
 		"LANGCHAIN_SESSION": "old-name", "LANGSMITH_HIDE_INPUTS": "true", "LANGCHAIN_HIDE_OUTPUTS": "true", "LANGSMITH_HIDE_METADATA": "false",
+		"LANGCHAIN_TRACING_SAMPLING_RATE": "0.25",
 	} {
 		w.env[name] = value
 	}
 	cfg := w.as(t, "")
+	if cfg.Sampling == nil || *cfg.Sampling != 0.25 {
+		t.Errorf("sampling %v", cfg.Sampling)
+	}
+	for _, wrong := range []string{"2", "-0.1", "NaN", "half"} {
+		w.env["TRACESMITH_SAMPLING_RATE"] = wrong
+		if _, err := Load(Options{Env: w.getenv}); err == nil {
+			t.Errorf("a rate of %s is taken", wrong)
+		}
+	}
+	delete(w.env, "TRACESMITH_SAMPLING_RATE")
 	if cfg.APIKey != "key" || cfg.Endpoint != "https://lc.example" || cfg.WorkspaceID != "w" || cfg.Project != "old-name" ||
 		!cfg.HideInputs || !cfg.HideOutputs || cfg.HideMetadata {
 		t.Errorf("%+v", cfg)
@@ -233,6 +244,9 @@ func TestReplicasInEverySpelling(t *testing.T) {
 	w.env["CC_LANGSMITH_RUNS_ENDPOINTS"] = ""
 	w.env["LANGSMITH_RUNS_ENDPOINTS"] = `{"https://b.example": "kb"}`
 	check("an object of keys", want[1:])
+	no := false
+	w.env["LANGSMITH_RUNS_ENDPOINTS"] = `[{"api_url":"https://b.example","auth":{"api_key":"kb","tenant_id":"w"},"primary":false,"reroot":true}]`
+	check("with what LangSmith's clients know besides", []Replica{{Endpoint: "https://b.example", APIKey: "kb", WorkspaceID: "w", Primary: &no, Reroot: true}})
 	for _, text := range []string{"[1]", "nonsense", `["p", {}]`, `[{"api_url": "ftp://x", "api_key": "sk-secret"}]`} {
 		w.env["LANGSMITH_RUNS_ENDPOINTS"] = text
 		cfg, err := Load(Options{Env: w.getenv})

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,6 +17,8 @@ const maxReplicas = 16
 type Replica struct {
 	Endpoint, APIKey, WorkspaceID string // empty: that of the settings
 	Project                       string // empty: the run's own
+	Primary                       *bool  // runs keep their ids there; nil: if the project is their own
+	Reroot                        bool   // attached turns become roots there
 	Updates                       map[string]any
 }
 
@@ -82,9 +85,10 @@ func replicasFrom(list []any) ([]Replica, error) {
 }
 
 func replicaFrom(table map[string]any) (r Replica, err error) {
+	auth, _ := table["auth"].(map[string]any) // where LangSmith's clients keep keys of late
 	first := func(names ...string) string {
 		for _, name := range names {
-			if text := asText(table[name]); text != "" {
+			if text := cmp.Or(asText(auth[name]), asText(table[name])); text != "" {
 				return text
 			}
 		}
@@ -101,5 +105,9 @@ func replicaFrom(table map[string]any) (r Replica, err error) {
 		setText(&r.Project, first("project", "project_name", "projectName")),
 	)
 	r.Updates, _ = table["updates"].(map[string]any)
+	r.Reroot, _ = table["reroot"].(bool)
+	if primary, ok := table["primary"].(bool); ok {
+		r.Primary = &primary
+	}
 	return r, err
 }

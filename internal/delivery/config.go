@@ -15,6 +15,7 @@ func Config(settings config.Config, env func(string) string) (exporter.Config, e
 	cfg := exporter.Config{
 		Endpoint: settings.Endpoint, APIKey: settings.APIKey,
 		WorkspaceID: settings.WorkspaceID, Project: settings.Project,
+		Sampling:   settings.Sampling,
 		HideInputs: settings.HideInputs, HideOutputs: settings.HideOutputs, HideMetadata: settings.HideMetadata,
 	}
 	if settings.Login {
@@ -26,7 +27,8 @@ func Config(settings config.Config, env func(string) string) (exporter.Config, e
 	}
 	for _, r := range settings.Replicas {
 		cfg.Replicas = append(cfg.Replicas, exporter.Replica{
-			Endpoint: r.Endpoint, APIKey: r.APIKey, WorkspaceID: r.WorkspaceID, Project: r.Project, Updates: r.Updates,
+			Endpoint: r.Endpoint, APIKey: r.APIKey, WorkspaceID: r.WorkspaceID, Project: r.Project,
+			Primary: r.Primary, Reroot: r.Reroot, Updates: r.Updates,
 		})
 	}
 	return cfg, nil
