@@ -1,0 +1,181 @@
+package opencode_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/tracesmith/tracesmith/integrations/opencode"
+	"github.com/tracesmith/tracesmith/internal/replay"
+	"github.com/tracesmith/tracesmith/runtypes"
+)
+
+// Sessions written by hand, in the shapes OpenCode's own have, for what is hard to bring
+// about.
+
+// story is a stream of lines, a tenth of a second apart.
+type story struct {
+	text strings.Builder
+	t    int64
+}
+
+func newStory() *story { return &story{t: 1796012000000} }
+
+func (s *story) line(hook, rest string) {
+	s.t += 100
+	fmt.Fprintf(&s.text, `{"t":%d,"dir":"/home/dev/widgets","hook":%q,%s}`+"\n", s.t, hook, rest)
+}
+
+func (s *story) event(kind, session, rest string) {
+	s.line("event", fmt.Sprintf(`"input":{"event":{"type":%q,"properties":{"sessionID":%q%s}}}`, kind, session, rest))
+}
+
+func (s *story) session(id, parent string) {
+	s.event("session.created", id, fmt.Sprintf(`,"info":{"id":%q,"parentID":%q,"version":"1.18.33","directory":"/home/dev/widgets","time":{"created":%d}}`, id, parent, s.t))
+}
+
+func (s *story) prompt(session, id, text string) {
+	s.line("chat.message", fmt.Sprintf(`"input":{"sessionID":%q},"output":{"message":{"id":%q,"role":"user","agent":"general","time":{"created":%d}},"parts":[{"id":"prt_%s","messageID":%q,"type":"text","text":%q}]}`, session, id, s.t, id, id, text))
+}
+
+// unspoken is a message in the user's name.
+func (s *story) unspoken(session, id, part string) {
+	s.event("message.updated", session, fmt.Sprintf(`,"info":{"id":%q,"role":"user","time":{"created":%d}}`, id, s.t))
+	s.event("message.part.updated", session, fmt.Sprintf(`,"part":{"id":"prt_%s","messageID":%q,%s}`, id, id, part))
+}
+
+// reply is the assistant's message as it stands.
+func (s *story) reply(session, id, parent, agent, rest string) {
+	s.event("message.updated", session, fmt.Sprintf(`,"info":{"id":%q,"role":"assistant","parentID":%q,"agent":%q,"modelID":"m","providerID":"p"%s}`, id, parent, agent, rest))
+}
+
+func (s *story) part(session, message, rest string) {
+	s.event("message.part.updated", session, fmt.Sprintf(`,"part":{"messageID":%q,%s}`, message, rest))
+}
+
+func (s *story) begun() string { return fmt.Sprintf(`,"time":{"created":%d}`, s.t) }
+
+func (s *story) done(extra string) string {
+	return fmt.Sprintf(`,"tokens":{"input":10,"output":2},"time":{"created":%d,"completed":%d}%s`, s.t-500, s.t, extra)
+}
+
+// step is a whole message with a text.
+func (s *story) step(session, id, parent, agent, text, finish string) {
+	s.reply(session, id, parent, agent, s.begun())
+	s.part(session, id, fmt.Sprintf(`"id":"prt_%s","type":"text","text":%q,"time":{"start":%d,"end":%d}`, id, text, s.t, s.t+50))
+	s.reply(session, id, parent, agent, s.done(`,"finish":"`+finish+`"`))
+}
+
+func (s *story) runs(t *testing.T) []runtypes.Wire {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "events.jsonl"), []byte(s.text.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	want := play(t, dir, replay.Options{}).Runs
+	rec, err := replay.Load(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cut, err := rec.Run(opencode.Agent(), replay.Options{Cut: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(indent(t, want)) != string(indent(t, cut.Runs)) {
+		t.Error("cut at every line it gives other runs")
+	}
+	whole(t, "told", want)
+	return want
+}
+
+func TestACompactionThatNobodyAskedForStaysInItsTurn(t *testing.T) {
+	s := newStory()
+	s.session("ses_1", "")
+	s.prompt("ses_1", "msg_1", "a long task")
+	s.step("ses_1", "msg_2", "msg_1", "build", "halfway", "tool-calls")
+	s.unspoken("ses_1", "msg_3", `"type":"compaction","auto":true`)
+	s.step("ses_1", "msg_4", "msg_3", "compaction", "what was done so far", "stop")
+	s.event("session.compacted", "ses_1", "")
+	s.unspoken("ses_1", "msg_5", `"type":"text","text":"Continue if you have next steps","synthetic":true`)
+	s.step("ses_1", "msg_6", "msg_5", "build", "all done", "stop")
+	s.event("session.idle", "ses_1", "")
+	s.prompt("ses_1", "msg_7", "thanks")
+	s.step("ses_1", "msg_8", "msg_7", "build", "welcome", "stop")
+	s.event("session.idle", "ses_1", "")
+	runs := s.runs(t)
+	all := roots(runs)
+	count1(t, "turns", len(all), 2)
+	if !strings.Contains(string(all[0].Outputs), "all done") || all[0].Error != "" {
+		t.Errorf("outputs %s, error %q", all[0].Outputs, all[0].Error)
+	}
+	merges := kinds(runs, runtypes.KindChain)
+	count1(t, "compactions", len(merges), 1)
+	if merges[0].ParentRunID != all[0].ID || merges[0].Metadata()["compaction_trigger"] != "auto" {
+		t.Errorf("it is %v", merges[0].Metadata()["compaction_trigger"])
+	}
+	count1(t, "its calls", len(below(runs, merges[0].ID)), 1)
+	calls := kinds(below(runs, all[0].ID), runtypes.KindLLM)
+	count1(t, "calls of the turn", len(calls), 2)
+	if in := string(calls[1].Inputs); strings.Contains(in, "halfway") || !strings.Contains(in, "what was done so far") {
+		t.Errorf("the call after it was told %s", in)
+	}
+}
+
+func TestAnAbortBetweenAttemptsIsAnInterruptThoughNothingSaysSo(t *testing.T) {
+	s := newStory()
+	s.session("ses_1", "")
+	s.prompt("ses_1", "msg_1", "go")
+	s.reply("ses_1", "msg_2", "msg_1", "build", s.begun())
+	s.line("chat.params", `"input":{"sessionID":"ses_1","agent":"build"},"output":{}`)
+	s.event("session.status", "ses_1", `,"status":{"type":"retry","attempt":1,"message":"overloaded"}`)
+	s.reply("ses_1", "msg_2", "msg_1", "build", fmt.Sprintf(`,"time":{"created":%d,"completed":%d}`, s.t-500, s.t))
+	s.event("session.idle", "ses_1", "")
+	runs := s.runs(t)
+	for _, run := range runs {
+		if run.Error != "Interrupted by user" || run.Metadata()["ls_is_error_interrupt"] != true {
+			t.Errorf("%s: error %q", run.Kind(), run.Error)
+		}
+	}
+	count1(t, "runs", len(runs), 2)
+	if runs[1].Metadata()["retry_reason"] != "overloaded" {
+		t.Errorf("it waited because of %v", runs[1].Metadata()["retry_reason"])
+	}
+}
+
+func TestAnAbortReachesSubagentsAndTheirTools(t *testing.T) {
+	const aborted = `,"error":{"name":"MessageAbortedError","data":{"message":"Aborted"}}`
+	s := newStory()
+	s.session("ses_1", "")
+	s.prompt("ses_1", "msg_1", "go")
+	s.reply("ses_1", "msg_2", "msg_1", "build", s.begun())
+	s.session("ses_2", "ses_1")
+	task := `"id":"prt_t","type":"tool","tool":"task","callID":"c1","state":{"status":%q,"input":{},"error":%q,"metadata":{"sessionId":"ses_2","parentSessionId":"ses_1"},"time":{"start":%d}}`
+	began := s.t
+	s.part("ses_1", "msg_2", fmt.Sprintf(task, "running", "", began))
+	s.prompt("ses_2", "msg_3", "work")
+	s.reply("ses_2", "msg_4", "msg_3", "general", s.begun())
+	bash := `"id":"prt_b","type":"tool","tool":"bash","callID":"c2","state":{"status":%q,"input":{"command":"sleep 20"},"output":%q,"time":{"start":%d}}`
+	s.part("ses_2", "msg_4", fmt.Sprintf(bash, "running", "", s.t))
+	for _, session := range []string{"ses_2", "ses_1"} {
+		s.event("session.error", session, aborted)
+		s.event("session.idle", session, "")
+	}
+	s.part("ses_2", "msg_4", fmt.Sprintf(bash, "completed", "User aborted the command", began))
+	s.reply("ses_2", "msg_4", "msg_3", "general", fmt.Sprintf(`,"time":{"created":%d,"completed":%d}`, began, s.t)+aborted)
+	s.event("session.idle", "ses_2", "")
+	s.part("ses_1", "msg_2", fmt.Sprintf(task, "error", "Task cancelled", began))
+	s.reply("ses_1", "msg_2", "msg_1", "build", fmt.Sprintf(`,"time":{"created":%d,"completed":%d}`, began, s.t)+aborted)
+	s.event("session.idle", "ses_1", "")
+	runs := s.runs(t)
+	count1(t, "runs", len(runs), 6)
+	for _, run := range runs {
+		if run.Kind() == runtypes.KindLLM {
+			continue // their replies were whole: the tools had begun
+		}
+		if run.Error != "Interrupted by user" || run.Metadata()["ls_is_error_interrupt"] != true {
+			t.Errorf("%s %s: error %q", run.Kind(), run.Name, run.Error)
+		}
+	}
+}
