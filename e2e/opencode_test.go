@@ -269,8 +269,9 @@ func (w *world) serveOpenCode() string {
 	_ = l.Close()
 	w.host = w.opencode("serve", "--hostname", "127.0.0.1", "--port", fmt.Sprint(port))
 	url := fmt.Sprintf("http://127.0.0.1:%d", port)
+	client := &http.Client{Timeout: 5 * time.Second} // a request that comes too early is never answered
 	w.until("the server answers", func() bool {
-		resp, err := http.Get(url + "/session")
+		resp, err := client.Get(url + "/session")
 		if err != nil {
 			return false
 		}
