@@ -32,7 +32,7 @@ func (f *frames) next() ([]byte, string, error) {
 	size := int64(binary.BigEndian.Uint32(prefix[:]))
 	switch {
 	case size == 0:
-		return nil, EmptyFrame, nil
+		return nil, BadFrame, nil // what older encoders write for an event they cannot
 	case size > int64(f.limit):
 		f.skip = size
 		return nil, FrameTooLarge, nil

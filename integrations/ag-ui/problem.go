@@ -12,7 +12,6 @@ const (
 	UnknownMember  = "unknown_member"    // a message of a role this package does not know: left out
 	UnknownOutcome = "unknown_outcome"   // read as success
 	ArmMismatch    = "arm_type_mismatch" // a protobuf event that calls itself another: its fields decide
-	EmptyFrame     = "empty_frame"       // older encoders write it for what they cannot carry: skipped
 	FrameTooLarge  = "frame_too_large"   // beyond the limit: skipped, its bytes never held
 	Truncated      = "stream_truncated"  // the stream ended inside a run or a frame
 
