@@ -37,10 +37,9 @@ type actor struct {
 	Model   model  `json:"model,omitzero"`
 	Left    int    `json:"left,omitempty"` // streams that ended orderly and have not hung up yet
 
-	Link  *link  `json:"link,omitempty"` // the tool call it works for
-	Turn  *turn  `json:"turn,omitempty"` // the open one
-	Turns int    `json:"turns,omitempty"`
-	Done  string `json:"done,omitempty"` // the last turn that was closed
+	Link  *link `json:"link,omitempty"` // the tool call it works for
+	Turn  *turn `json:"turn,omitempty"` // the open one
+	Turns int   `json:"turns,omitempty"`
 
 	Compact *compacting `json:"compact,omitempty"` // under way
 	Shell   []shell     `json:"shell,omitempty"`   // commands the user typed, not told yet

@@ -16,8 +16,8 @@ type streams struct {
 
 // owner is whose a process is.
 type owner struct {
-	session, root string
-	at            int64 // milliseconds: when it was heard of last
+	root string
+	at   int64 // milliseconds: when it was heard of last
 }
 
 // maxStreams bounds the processes that are remembered; maxSilence is how long, in
@@ -65,6 +65,6 @@ func (s *streams) root(in *line) string {
 	if len(s.byID) >= maxStreams {
 		clear(s.byID)
 	}
-	s.byID[in.PID] = owner{session: in.Context.Session, root: root, at: in.T}
+	s.byID[in.PID] = owner{root: root, at: in.T}
 	return root
 }
