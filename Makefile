@@ -76,8 +76,8 @@ crash: ## kill hooks and drainers at random points, ROUNDS times
 	TRACESMITH_CRASH_ROUNDS=$(ROUNDS) $(GO) test -count 1 -timeout 60m -run Crash -v ./internal/road
 
 .PHONY: e2e
-e2e: ## drive the real Claude Code and Codex against a scripted model on loopback
-	$(GO) test -tags e2e -count 1 -parallel 6 -timeout 10m -v ./e2e
+e2e: ## drive the real agents against a scripted model on loopback
+	$(GO) test -tags e2e -count 1 -parallel 6 -timeout 30m -v ./e2e
 
 .PHONY: ci
 ci: ## what a change must pass

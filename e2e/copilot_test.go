@@ -93,6 +93,7 @@ func copilotScript() map[string]modelserver.Scenario {
 // the user's own, and the hooks installed.
 func newCopilotWorld(t *testing.T) *world {
 	t.Helper()
+	long(t)
 	w := newWorldOf(t, &world{agent: installed(t, "Copilot CLI", copilotOnce), name: "copilot", version: copilotVersion}, copilotScript())
 	w.env = append(w.env, "COPILOT_CACHE_HOME="+copilotCache(w.agent),
 		"COPILOT_AUTO_UPDATE=false", "COPILOT_OFFLINE=true", "COPILOT_PROVIDER_TYPE=anthropic",
@@ -176,7 +177,6 @@ func TestCopilotParallelTools(t *testing.T) {
 
 func TestCopilotFailingTools(t *testing.T) {
 	t.Parallel()
-	long(t)
 	w := newCopilotWorld(t)
 	w.copilot("SCENARIO:copilot-fail").wait()
 	turn := w.copilotTurns(1)[0]
@@ -211,7 +211,6 @@ func TestCopilotSubagent(t *testing.T) {
 
 func TestCopilotBackgroundSubagent(t *testing.T) {
 	t.Parallel()
-	long(t)
 	w := newCopilotWorld(t)
 	w.copilot("SCENARIO:copilot-background").wait()
 	turns := w.copilotTurns(2)
@@ -227,7 +226,6 @@ func TestCopilotBackgroundSubagent(t *testing.T) {
 
 func TestCopilotModelFailure(t *testing.T) {
 	t.Parallel()
-	long(t)
 	w := newCopilotWorld(t)
 	w.copilot("SCENARIO:err400").wait()
 	turn := w.copilotTurns(1)[0]
@@ -258,7 +256,6 @@ func (w *world) copilotInTool() {
 // with the next one.
 func TestCopilotKilledAndResumed(t *testing.T) {
 	t.Parallel()
-	long(t)
 	w := newCopilotWorld(t)
 	s := w.copilot("SCENARIO:copilot-slowtool")
 	w.copilotInTool()

@@ -73,6 +73,7 @@ func openCodeScript() map[string]modelserver.Scenario {
 // user's own, and the shim installed.
 func newOpenCodeWorld(t *testing.T) *world {
 	t.Helper()
+	long(t)
 	w := newWorldOf(t, &world{agent: installed(t, "OpenCode", openCodeOnce), name: "opencode", version: openCodeVersion, silent: true}, openCodeScript())
 	w.write(filepath.Join(w.home, ".config", "opencode", "opencode.json"), fmt.Sprintf(`{
   "model": "acme/large", "small_model": "acme/large", "autoupdate": false, "share": "disabled",
@@ -171,7 +172,6 @@ func TestOpenCodeParallelTools(t *testing.T) {
 
 func TestOpenCodeFailingTools(t *testing.T) {
 	t.Parallel()
-	long(t)
 	w := newOpenCodeWorld(t)
 	w.opencode("run", "SCENARIO:oc-fail").wait()
 	turn := w.turns(w.onlyThread(), 1)[0]
@@ -201,7 +201,6 @@ func TestOpenCodeSubagent(t *testing.T) {
 
 func TestOpenCodeModelFailure(t *testing.T) {
 	t.Parallel()
-	long(t)
 	w := newOpenCodeWorld(t)
 	if _, code := w.opencode("run", "SCENARIO:oc-err400").wait(); code == 0 {
 		t.Error("the agent exited 0")

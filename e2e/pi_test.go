@@ -104,6 +104,7 @@ func piScript() map[string]modelserver.Scenario {
 // provider of the user's own, and the extension installed.
 func newPiWorld(t *testing.T) *world {
 	t.Helper()
+	long(t)
 	pkg := installed(t, "Pi", piPackage)
 	w := newWorldOf(t, &world{agent: installed(t, "Pi", piNodeOnce), name: "pi", version: piVersion}, piScript())
 	dir := filepath.Join(w.home, ".pi", "agent")
@@ -193,7 +194,6 @@ func TestPiPlain(t *testing.T) {
 
 func TestPiParallelTools(t *testing.T) {
 	t.Parallel()
-	long(t)
 	w := newPiWorld(t)
 	s := w.ask("SCENARIO:pi-tools")
 	s.wait()
@@ -205,7 +205,6 @@ func TestPiParallelTools(t *testing.T) {
 
 func TestPiFailingTools(t *testing.T) {
 	t.Parallel()
-	long(t)
 	w := newPiWorld(t)
 	s := w.ask("SCENARIO:pi-fail")
 	s.wait()
@@ -217,7 +216,6 @@ func TestPiFailingTools(t *testing.T) {
 
 func TestPiRetriesWithinOneTurn(t *testing.T) {
 	t.Parallel()
-	long(t)
 	w := newPiWorld(t)
 	s := w.ask("SCENARIO:pi-retry")
 	s.wait()
@@ -228,7 +226,6 @@ func TestPiRetriesWithinOneTurn(t *testing.T) {
 
 func TestPiModelFailure(t *testing.T) {
 	t.Parallel()
-	long(t)
 	w := newPiWorld(t)
 	s := w.ask("SCENARIO:pi-err400")
 	s.wait()
@@ -264,7 +261,6 @@ func TestPiSubagent(t *testing.T) {
 
 func TestPiParallelSubagents(t *testing.T) {
 	t.Parallel()
-	long(t)
 	w := newPiWorld(t)
 	s := w.ask("SCENARIO:pi-subagents")
 	s.wait()
@@ -322,7 +318,6 @@ func (w *world) importPi() {
 // streamed is not sent again.
 func TestPiImport(t *testing.T) {
 	t.Parallel()
-	long(t)
 	w := newPiWorld(t)
 	thread := uuid.NewString()
 	w.pi(thread, nil, "--mode", "json", "--session-id", thread, "--no-extensions", "SCENARIO:pi-tools").wait()
@@ -347,7 +342,6 @@ func TestPiImport(t *testing.T) {
 // A fork's file begins with a copy of what it was forked from.
 func TestPiForkTracesItsHistoryOnce(t *testing.T) {
 	t.Parallel()
-	long(t)
 	w := newPiWorld(t)
 	s := w.ask("SCENARIO:plain")
 	s.wait()
@@ -367,7 +361,6 @@ func TestPiForkTracesItsHistoryOnce(t *testing.T) {
 // Escape in the terminal is abort over RPC.
 func TestPiAbort(t *testing.T) {
 	t.Parallel()
-	long(t)
 	w := newPiWorld(t)
 	in, out := io.Pipe()
 	thread := uuid.NewString()
@@ -410,7 +403,6 @@ func TestPiKilledInATool(t *testing.T) {
 
 func TestPiInterruptedInPrintMode(t *testing.T) {
 	t.Parallel()
-	long(t)
 	w := newPiWorld(t)
 	s := w.ask("SCENARIO:pi-slowtool")
 	w.inPiTool()
@@ -422,7 +414,6 @@ func TestPiInterruptedInPrintMode(t *testing.T) {
 
 func TestPiKilledWithASubagent(t *testing.T) {
 	t.Parallel()
-	long(t)
 	w := newPiWorld(t)
 	s := w.ask("SCENARIO:pi-slowsub")
 	w.inPiTool()

@@ -54,7 +54,8 @@ func run(m *testing.M) int {
 	return m.Run()
 }
 
-// long leaves a test out of the smoke, which go test -short runs.
+// long leaves a test out of the smoke, which go test -short runs: a fresh machine
+// fetches Claude Code and Codex for that, and not a gigabyte of other agents.
 func long(t *testing.T) {
 	t.Helper()
 	if testing.Short() {
