@@ -40,6 +40,11 @@ func (m Metadata) MarshalJSON() ([]byte, error) {
 	if m == nil {
 		return []byte("null"), nil
 	}
+	return []byte(m.text()), nil
+}
+
+// text is the object as it is written.
+func (m Metadata) text() string {
 	out := []byte{'{'}
 	for i, f := range m {
 		if i > 0 {
@@ -53,7 +58,7 @@ func (m Metadata) MarshalJSON() ([]byte, error) {
 		out = append(out, ':')
 		out = append(out, f.Value...)
 	}
-	return append(out, '}'), nil
+	return string(append(out, '}'))
 }
 
 // UnmarshalJSON reads an object; of a key that stands twice the last value counts.

@@ -6,47 +6,50 @@ const (
 	MetadataNull      = "metadata_null"
 	MetadataNotObject = "metadata_not_object"
 
-	BadFrame       = "bad_frame"         // no JSON event, or bytes that are no protobuf event: skipped
+	BadFrame       = "bad_frame"         // no JSON event, bytes that are no protobuf event, or none: skipped
 	BadField       = "bad_field"         // a known property of the wrong type: read as absent
 	UnknownEvent   = "unknown_event"     // an event this package does not know: skipped
-	UnknownMember  = "unknown_member"    // a message of a role this package does not know: left out
+	UnknownMember  = "unknown_member"    // a message or part of a kind this package does not know: left out
 	UnknownOutcome = "unknown_outcome"   // read as success
 	ArmMismatch    = "arm_type_mismatch" // a protobuf event that calls itself another: its fields decide
 	FrameTooLarge  = "frame_too_large"   // beyond the limit: skipped, its bytes never held
 	Truncated      = "stream_truncated"  // the stream ended inside a run or a frame
 
-	ContentNotOpen       = "content_not_open" // applied all the same
-	ArgsNotOpen          = "args_not_open"    // applied, unless the arguments were complete
-	EndNotOpen           = "end_not_open"     // its metadata merges
-	StartAlreadyOpen     = "start_already_open"
-	ContentUnknownID     = "content_unknown_id"
-	ArgsUnknownID        = "args_unknown_id"
-	EndUnknownID         = "end_unknown_id"
-	EncryptedUnknownID   = "encrypted_unknown_id"
-	ChunkWithoutID       = "chunk_without_id" // nothing open that it could continue: dropped
-	ChunkAmbiguous       = "chunk_ambiguous"  // more than one: dropped
-	ChunkConflict        = "chunk_conflict"   // repeats a property of its item with another value: ignored
-	OwnerMismatch        = "owner_mismatch"   // continues another subagent's item: applied
-	OpenItemsAtEnd       = "run_finished_open_items"
-	EventAfterRun        = "event_after_run_finished"
-	EventBeforeRun       = "event_before_run_started" // opens a run of its own
-	NestedRun            = "nested_run_started"       // the run before is interrupted
-	DuplicateMessageID   = "duplicate_message_id"     // a second tool result under one message id
-	ResultWithoutCall    = "result_without_call"      // kept under its call's id
-	StepNotOpen          = "step_not_open"
-	SubagentNotOpen      = "subagent_not_open"
-	SubagentAlreadyOpen  = "subagent_already_open"
-	DuplicateRunFinished = "run_already_finished"
+	ContentNotOpen     = "content_not_open" // applied all the same
+	ArgsNotOpen        = "args_not_open"    // applied, unless the arguments were complete
+	EndNotOpen         = "end_not_open"     // its metadata merges
+	ContentUnknownID   = "content_unknown_id"
+	ArgsUnknownID      = "args_unknown_id"
+	EndUnknownID       = "end_unknown_id"
+	ActivityUnknownID  = "activity_unknown_id"
+	EncryptedUnknownID = "encrypted_unknown_id"
+	ChunkWithoutID     = "chunk_without_id" // not said which item it continues
+	OpenItemsAtEnd     = "run_finished_open_items"
+	EventAfterRun      = "event_after_run_finished" // applied all the same
+	EventBeforeRun     = "event_before_run_started" // opens a run of its own
+	NestedRun          = "nested_run_started"       // the run before is interrupted
+	DuplicateMessageID = "duplicate_message_id"     // a second tool result under one message id
+	ResultWithoutCall  = "result_without_call"      // kept under its call's id
+)
+
+// Codes of what the protocol forbids and which yet leaves no doubt what is meant.
+const (
+	StartAlreadyOpen = "start_already_open" // merges into the item that is open
+	ChunkConflict    = "chunk_conflict"     // repeats a property of its item with another value: ignored
+	OwnerMismatch    = "owner_mismatch"     // continues another subagent's item: applied
+	StepNotOpen      = "step_not_open"
+	SubagentNotOpen  = "subagent_not_open"
+	SubagentOpen     = "subagent_already_open"
 )
 
 // Problem is something wrong with a stream. It carries no content of it.
 type Problem struct {
 	Code   string `json:"code"`
-	Event  int    `json:"event"`            // place of the event or frame in the stream, from 1; 0: not known
+	Event  int    `json:"event,omitempty"`  // place of the frame in the stream, from 1
 	Detail string `json:"detail,omitempty"` // the event's type and property
 }
 
-// Error implements error, for the strict mode.
+// Error implements error.
 func (p *Problem) Error() string {
 	if p.Detail == "" {
 		return "agui: " + p.Code
@@ -54,12 +57,21 @@ func (p *Problem) Error() string {
 	return "agui: " + p.Code + " (" + p.Detail + ")"
 }
 
-// Strict reports whether a strict reader refuses the stream for it. What a later
+// Refused reports whether a strict reader refuses the stream for it. What a later
 // version of the protocol may add is no fault of the stream.
-func (p *Problem) Strict() bool {
+func (p *Problem) Refused() bool {
 	switch p.Code {
 	case UnknownEvent, UnknownMember, UnknownOutcome:
 		return false
 	}
 	return true
+}
+
+// Harmless reports whether nothing was lost or guessed for it.
+func (p *Problem) Harmless() bool {
+	switch p.Code {
+	case StartAlreadyOpen, ChunkConflict, OwnerMismatch, StepNotOpen, SubagentNotOpen, SubagentOpen:
+		return true
+	}
+	return false
 }
