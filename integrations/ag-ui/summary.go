@@ -1,6 +1,10 @@
 package agui
 
-import "encoding/json"
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+)
 
 // Summary is what an Assembler put together, by the ids of the protocol. It is written
 // as one JSON object; metadata is null where there is none.
@@ -92,6 +96,17 @@ func (a *Assembler) Summary() *Summary {
 		}
 	}
 	return s
+}
+
+// JSON writes the summary as one line. Values keep the bytes they came with.
+func (s *Summary) JSON() ([]byte, error) {
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(s); err != nil {
+		return nil, fmt.Errorf("agui: write the summary: %w", err)
+	}
+	return out.Bytes(), nil
 }
 
 func (s *Summary) addMessage(i *item) {

@@ -27,6 +27,7 @@ type app struct {
 // commands lists every command. A new command is a file and a line here.
 func commands() []func(*app) *cobra.Command {
 	return []func(*app) *cobra.Command{
+		aguiCommand,
 		completionCommand,
 		configCommand,
 		demoCommand,
