@@ -4,6 +4,7 @@ import { spawn } from "node:child_process";
 const command = ["tracesmith", "hook", "pi", "--stream"];
 const limit = 4 << 20; // what may wait in a full pipe; what is more is dropped, and counted
 const pieces = 250; // milliseconds between two pieces of a reply
+const only = Symbol.for("tracesmith.pi"); // reports whether a copy of this file tells what happens
 const pick = (from, ...keys) => Object.fromEntries(keys.filter((k) => from?.[k] != null).map((k) => [k, from[k]]));
 const summary = (entry) => entry && pick(entry, "id", "timestamp", "summary", "tokensBefore", "usage");
 
@@ -42,6 +43,9 @@ export default function (pi) {
     child.stdin.write(line + "\n");
   };
   const start = (ctx) => {
+    // The user and a project may both have the extension: one of them tells.
+    if (globalThis[only]?.()) return;
+    globalThis[only] = () => child !== undefined;
     const session = ctx.sessionManager.getSessionId();
     let known; // what the Pi that started this one said of itself, or this one before /new
     try { known = JSON.parse(process.env.TRACESMITH_PI ?? "{}"); } catch { known = {}; }

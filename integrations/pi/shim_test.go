@@ -257,6 +257,15 @@ func TestANewSessionHasAStreamOfItsOwn(t *testing.T) {
 	}
 }
 
+func TestTwoCopiesOfTheExtensionTellOnce(t *testing.T) {
+	t.Parallel()
+	command, lines := reader(t, "")
+	host(t, command, "twice")
+	if got := names(lines(1)); got != "session_start message_end session_shutdown" {
+		t.Errorf("sent %s", got)
+	}
+}
+
 func TestTheExtensionGoesWherePiLooks(t *testing.T) {
 	f := func(env, want string, project bool) {
 		t.Helper()

@@ -23,6 +23,7 @@ const rest = (ms) => new Promise((done) => setTimeout(done, ms));
 const say = (text) => emit("message_end", { message: { role: "user", content: text, timestamp: Date.now() } });
 
 load();
+if (scene === "twice") (await import(`${shim}?project`)).default({ on: (name, handler) => (handlers[name] ??= []).push(handler) });
 emit("session_start", { reason: "startup" });
 if (scene === "secrets") {
   emit("before_agent_start", { messageType: "user", prompt: "hello", systemPrompt: "SECRET", systemPromptOptions: { a: "SECRET" } });
