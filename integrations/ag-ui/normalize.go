@@ -15,6 +15,7 @@ type Normalizer struct {
 	minted   map[string]bool
 	spans    int
 	thoughts int
+	verbatim bool // retired events pass as they are
 }
 
 // lane is an open stream of chunks.
@@ -48,8 +49,11 @@ func (n *Normalizer) Apply(e *Event) ([]*Event, []Problem) {
 	if _, chunk := longForm[e.Type]; chunk {
 		return n.chunk(e)
 	}
-	translated, problems := n.retired(e)
 	events := n.closeFor(e)
+	if n.verbatim {
+		return append(events, e), nil
+	}
+	translated, problems := n.retired(e)
 	return append(events, translated...), problems
 }
 
