@@ -14,8 +14,9 @@ const wanted = new Set([
   "message.updated", "message.part.updated", "message.part.delta", "permission.asked", "permission.replied",
 ]);
 
-// One program for all projects that this process serves.
-const state = (globalThis[Symbol.for("tracesmith.opencode")] ??= { users: 0, child: undefined, waiting: 0, lost: 0, pieces: new Map(), running: new Map(), timer: undefined });
+// One program for all projects that this process serves, and one copy of this file for
+// each of them: the user and the project may both have it.
+const state = (globalThis[Symbol.for("tracesmith.opencode")] ??= { users: 0, copies: new Map(), child: undefined, waiting: 0, lost: 0, pieces: new Map(), running: new Map(), timer: undefined });
 
 const quietly = (f) => (...args) => {
   try {
@@ -24,7 +25,7 @@ const quietly = (f) => (...args) => {
 };
 
 function start() {
-  if (state.child) return;
+  if (state.child && !state.child.gone) return;
   const child = spawn(command[0], command.slice(1), { detached: true, windowsHide: true, stdio: ["pipe", "ignore", "ignore"] });
   state.child = child;
   state.waiting = 0;
@@ -118,9 +119,11 @@ function reduced(type, properties) {
 export const Tracesmith = async ({ directory }) => {
   const hooks = {};
   quietly(() => {
+    const dir = directory;
+    if ((state.copies.get(dir) ?? import.meta.url) !== import.meta.url) return;
+    state.copies.set(dir, import.meta.url);
     start();
     state.users++;
-    const dir = directory;
     hooks.event = quietly(({ event }) => {
       if (!wanted.has(event.type)) return;
       if (event.type === "session.status" && event.properties.status?.type !== "retry") return;
@@ -133,17 +136,18 @@ export const Tracesmith = async ({ directory }) => {
     hooks["chat.params"] = quietly((input, output) =>
       send({ t: Date.now(), dir, hook: "chat.params", input: pick(input, "sessionID", "agent"), output: pick(output, "temperature", "topP", "topK", "maxOutputTokens") }),
     );
-    hooks.dispose = () => end();
+    hooks.dispose = () => end(dir);
   })();
   return hooks;
 };
 
 // OpenCode ends, or lets go of a project. The last one closes the pipe and gives the
 // program a moment: it delivers by itself where nothing would outlive this process.
-async function end() {
+async function end(dir) {
   let timer;
   try {
     flush();
+    state.copies.delete(dir);
     const child = state.child;
     if (--state.users > 0 || !child) return;
     state.child = undefined;

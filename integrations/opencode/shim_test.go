@@ -207,6 +207,44 @@ if (readFileSync("started", "utf8") !== "{}\n{}\n") throw new Error(readFileSync
 	}
 }
 
+func TestAProgramThatEndedIsStartedForTheNextProject(t *testing.T) {
+	lines, _ := node(t, sink("[ -e started ] || { touch started; exit 1; }; cat >> told"), `
+const a = await Tracesmith({ directory: "/a" });
+const { existsSync } = await import("node:fs");
+const s = globalThis[Symbol.for("tracesmith.opencode")];
+while (!existsSync("started") || !s.child.gone) await new Promise((r) => setTimeout(r, 20));
+const b = await Tracesmith({ directory: "/b" });
+a.event(event("session.idle", { sessionID: "1" }));
+b.event(event("session.idle", { sessionID: "2" }));
+await a.dispose();
+await b.dispose();
+`)
+	if len(lines) != 2 {
+		t.Errorf("%d lines, want those of both projects", len(lines))
+	}
+}
+
+// The user and a project may both have it; each of two projects may have its own.
+func TestTwoCopiesOfTheShimTellOnce(t *testing.T) {
+	lines, _ := node(t, sink("cat >> told"), `
+const other = (await import("./shim.mjs?project")).Tracesmith;
+const say = (all) => all.forEach((hooks) => hooks.event?.(event("session.idle", { sessionID: "s" })));
+const first = [await Tracesmith({ directory: "/a" }), await other({ directory: "/a" }), await other({ directory: "/b" })];
+say(first);
+for (const hooks of first.slice(0, 2)) await hooks.dispose?.();
+const again = [await other({ directory: "/a" }), await Tracesmith({ directory: "/a" })];
+say(again);
+for (const hooks of [...again, first[2]]) await hooks.dispose?.();
+`)
+	var dirs []string
+	for _, l := range lines {
+		dirs = append(dirs, l["dir"].(string))
+	}
+	if got := strings.Join(dirs, " "); got != "/a /b /a" {
+		t.Errorf("told of %s", got)
+	}
+}
+
 func TestTheShimHasItsPlace(t *testing.T) {
 	env := func(values ...string) func(string) string {
 		return func(key string) string {
