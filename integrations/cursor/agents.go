@@ -34,6 +34,7 @@ type agent struct {
 	ToolEnded  bool             `json:"tool_ended,omitempty"` // the call reported its own end before it began
 	Run        *agentkit.Anchor `json:"run"`
 	End        *ending          `json:"end,omitempty"`
+	Sure       bool             `json:"sure,omitempty"` // no event of its own comes any more
 	Idle       bool             `json:"idle,omitempty"`
 	Closing    bool             `json:"closing,omitempty"`
 }

@@ -21,7 +21,8 @@ type book struct {
 	before  []runtypes.Message // the conversation before the turn
 	history []runtypes.Message // of the turn
 	fresh   int                // of them what the previous call had not seen
-	last    string             // the last words
+	last    string             // the last words, to the user
+	said    string             // and those that tools may follow
 	at      int                // the segment that is next
 	more    bool               // there is more than one pass may hold
 }
@@ -52,7 +53,8 @@ func (r *reducer) book(src integrations.Source, f *family, told *story, over *en
 	return b
 }
 
-// usage is the tokens as LangSmith counts them: the input holds the cache's already.
+// usage is the tokens as LangSmith counts them: the input holds the cache's already. One
+// that is too small to, holds only its own.
 func (t *tokens) usage() *runtypes.Usage {
 	u := &runtypes.Usage{CacheRead: t.CacheRead, CacheCreation: t.CacheWrite}
 	if t.Input != nil {
@@ -60,6 +62,9 @@ func (t *tokens) usage() *runtypes.Usage {
 	}
 	if t.Output != nil {
 		u.Output = *t.Output
+	}
+	if cached := u.CacheRead + u.CacheCreation; u.Input < cached {
+		u.Input += cached
 	}
 	return u
 }
@@ -209,8 +214,11 @@ func (b *book) words(seg *segment) string {
 
 // turn adds a page to the conversation.
 func (b *book) turn(seg *segment, p page) {
-	if p.words != "" && len(seg.calls) == 0 {
-		b.last = p.words
+	if p.words != "" {
+		b.said = p.words
+		if len(seg.calls) == 0 {
+			b.last = p.words
+		}
 	}
 	if p.said.Content != nil {
 		b.history = append(b.history, p.said)

@@ -47,11 +47,18 @@ func (r *reducer) turnReady(src integrations.Source, t *turn) bool {
 			return false
 		}
 	}
-	if t.Idle || t.Closing || r.talk(t.Talk).File == "" {
+	switch {
+	case t.Idle || t.Closing:
 		return true
+	case t.Sure:
+	case t.End.Quiet && t.End.Ref == "", t.tell(src, t.Start).running(): // the event that says so may be on its way
+		return false
 	}
 	s, _ := r.section(src, t)
-	return s != nil && s.whole
+	if t.End.Status == "error" && t.End.Text == "" && !t.Sure && (s == nil || s.err == "") {
+		return false // the session's end may say which
+	}
+	return r.talk(t.Talk).File == "" || s != nil && s.whole
 }
 
 // section is the part of the transcript that is the turn's, with all parts.
@@ -74,7 +81,7 @@ func (r *reducer) section(src integrations.Source, t *turn) (*section, []*sectio
 	for _, call := range t.tell(src, t.Start).calls {
 		tools = append(tools, call.name)
 	}
-	return pick(list, c.Rows, t.Hash, tools), list
+	return pick(list, c.Rows, t.Hash, tools, t.End, t.Replaced), list
 }
 
 // closeTurn emits what is left of a turn: its model calls, and its root's end.
@@ -84,6 +91,10 @@ func (r *reducer) closeTurn(src integrations.Source, t *turn) ([]runtypes.Op, er
 		return nil, nil
 	}
 	s, list := r.section(src, t)
+	if t.Silent && (s == nil || s.index+1 < len(list)) {
+		r.forget(t) // the session came to its end without a turn of its own
+		return nil, nil
+	}
 	if s != nil && t.Row == 0 {
 		t.Row = s.index + 1
 		c := r.talk(t.Talk)
@@ -177,6 +188,8 @@ func (r *reducer) agentReady(src integrations.Source, a *agent) bool {
 	switch {
 	case a.Idle || a.Told > 0:
 		return true
+	case !a.Sure && a.tell(src, a.Start).running():
+		return false
 	case a.Child == "" && len(r.Held) > 0:
 		return false
 	case a.file() == "":
@@ -238,6 +251,9 @@ func (r *reducer) closeAgent(src integrations.Source, a *agent) []runtypes.Op {
 	ops = append(ops, a.end(src, b.last)...)
 	r.Agents = slices.DeleteFunc(r.Agents, func(each *agent) bool { return each == a })
 	r.close(closedKey("", a.ID))
+	if a.Child != "" {
+		r.close(childKey(a.Child))
+	}
 	return ops
 }
 

@@ -1,6 +1,7 @@
 package cursor
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 	"time"
@@ -110,8 +111,8 @@ func (r *reducer) root(src integrations.Source, t *turn) *runtypes.Run {
 
 // endRoot gives a root its end.
 func (r *reducer) endRoot(root *runtypes.Run, t *turn, told *story, b *book) {
-	if b.last != "" {
-		root.Outputs = runtypes.Messages(runtypes.Message{Role: "assistant", Content: b.last})
+	if said := cmp.Or(b.last, b.said); said != "" {
+		root.Outputs = runtypes.Messages(runtypes.Message{Role: "assistant", Content: said})
 	}
 	if t.End.Loop > 0 {
 		root.Metadata[metaLoop] = t.End.Loop

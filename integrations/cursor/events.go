@@ -38,6 +38,7 @@ type payload struct {
 	Input       json.RawMessage `json:"tool_input"`
 	Output      json.RawMessage `json:"tool_output"`
 	DurationMS  *float64        `json:"duration"`
+	SessionMS   *float64        `json:"duration_ms"`
 	Error       string          `json:"error_message"`
 	FailureType string          `json:"failure_type"`
 	Interrupt   bool            `json:"is_interrupt"`
@@ -138,7 +139,7 @@ func claims(p integrations.Payload) bool {
 // peek reads where a payload belongs: to its workspace.
 func peek(p integrations.Payload) (integrations.Route, error) {
 	var in payload
-	if err := json.Unmarshal(agentkit.Slim(p.Body, 64<<10, "conversation_id", "session_id", "hook_event_name", "workspace_roots"), &in); err != nil {
+	if err := agentkit.Decode(agentkit.Slim(p.Body, 64<<10, "conversation_id", "session_id", "hook_event_name", "workspace_roots"), &in); err != nil {
 		return integrations.Route{}, fmt.Errorf("cursor: payload: %w", err)
 	}
 	if cmp.Or(in.Conversation, in.Session) == "" || in.Event == "" {
@@ -187,7 +188,7 @@ var fields = []string{
 	"conversation_id", "session_id", "generation_id", "hook_event_name", "model", "model_id", "model_params",
 	"cursor_version", "workspace_roots", "transcript_path", "composer_mode", "prompt", "attachments", "text",
 	"input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens",
-	"tool_name", "tool_use_id", "tool_input", "tool_output", "duration", "error_message", "failure_type", "is_interrupt",
+	"tool_name", "tool_use_id", "tool_input", "tool_output", "duration", "duration_ms", "error_message", "failure_type", "is_interrupt",
 	"subagent_id", "tool_call_id", "subagent_type", "subagent_model", "task", "summary", "parent_conversation_id",
 	"agent_transcript_path", "status", "loop_count", "reason", "trigger", "context_tokens",
 }
@@ -196,7 +197,7 @@ var fields = []string{
 // something else stays behind.
 func project(p integrations.Payload) (json.RawMessage, error) {
 	var in payload
-	if err := json.Unmarshal(agentkit.Slim(p.Body, maxField, fields...), &in); err != nil {
+	if err := agentkit.Decode(agentkit.Slim(p.Body, maxField, fields...), &in); err != nil {
 		return nil, fmt.Errorf("cursor: payload: %w", err)
 	}
 	d := data{
@@ -210,7 +211,7 @@ func project(p integrations.Payload) (json.RawMessage, error) {
 		Status: cmp.Or(in.Status, in.Reason), Loop: in.Loop, Trigger: in.Trigger, Context: in.Context,
 	}
 	if in.Input != nil {
-		d.InputHash = agentkit.HashJSON(in.Input)
+		d.InputHash, d.Hash = agentkit.HashJSON(in.Input), taskOf(&in)
 		d.Input = bounded(in.Input)
 	}
 	if in.Output != nil {
@@ -233,6 +234,8 @@ func project(p integrations.Payload) (json.RawMessage, error) {
 		d.Text, d.Hash = clip(in.Task), agentkit.HashText(in.Task)
 	case "subagentStop":
 		d.Text, d.Hash = clip(in.Summary), agentkit.HashText(in.Task)
+	case "sessionEnd":
+		d.DurationMS = in.SessionMS
 	default:
 		d.Text = clip(in.Text)
 	}
@@ -242,6 +245,23 @@ func project(p integrations.Payload) (json.RawMessage, error) {
 	}
 	return raw, nil
 }
+
+// taskOf is the hash of the task that a call gives a subagent; "" of any other call.
+func taskOf(in *payload) string {
+	if !startsAgent(in.Tool) {
+		return ""
+	}
+	var task struct {
+		Prompt string `json:"prompt"`
+	}
+	if agentkit.Decode(in.Input, &task) != nil || task.Prompt == "" {
+		return ""
+	}
+	return agentkit.HashText(task.Prompt)
+}
+
+// startsAgent reports whether a tool is the one that starts subagents.
+func startsAgent(tool string) bool { return tool == "Task" || tool == "Subagent" }
 
 // clip bounds a text at a rune's edge and says what it left out.
 func clip(s string) string {
@@ -279,7 +299,7 @@ func paths(attachments json.RawMessage) []string {
 	var list []struct {
 		Path string `json:"file_path"`
 	}
-	if json.Unmarshal(attachments, &list) != nil {
+	if agentkit.Decode(attachments, &list) != nil {
 		return nil // of a shape of its own
 	}
 	var found []string

@@ -192,3 +192,25 @@ func TestATurnThatComesByTwoAgentsHooksIsOneTrace(t *testing.T) {
 		t.Errorf("%d events, %d runs, want a turn and a model call", len(w.told), len(w.runs))
 	}
 }
+
+func TestAFieldOfAnotherShapeCostsNoEvent(t *testing.T) {
+	for _, field := range []string{
+		`"model_params":{"effort":"low"}`, `"duration":"5"`, `"error_message":{"text":"x"}`, `"loop_count":"1"`, `"transcript_path":7`,
+		`"workspace_roots":"/home/dev/widgets"`, `"text":["a"]`, `"is_interrupt":"yes"`, `"context_tokens":1.5`,
+	} {
+		body := `{` + field + `,"conversation_id":"c","generation_id":"g","hook_event_name":"beforeSubmitPrompt","prompt":"hello"}`
+		if _, err := peek(integrations.Payload{Body: []byte(body)}); err != nil {
+			t.Error(err)
+		}
+		if _, d := keptOf(t, body); d.Text != "hello" || d.Generation != "g" {
+			t.Errorf("%s: kept %+v", field, d)
+		}
+	}
+}
+
+func TestAnInputThatIsSmallerThanTheCacheDoesNotHoldIt(t *testing.T) {
+	_, d := keptOf(t, `{"conversation_id":"c","hook_event_name":"stop","output_tokens":5,"cache_read_tokens":800,"cache_write_tokens":100}`)
+	if u := d.Tokens.usage(); u.Input != 900 || u.CacheRead != 800 || u.Output != 5 {
+		t.Errorf("usage %+v", u)
+	}
+}

@@ -105,7 +105,7 @@ func FuzzSections(f *testing.F) {
 			story.attach(s)
 		}
 		messages(list, len(list))
-		if s := pick(list, 0, "", []string{tool}); s != nil && !s.calls([]string{tool}) {
+		if s := pick(list, 0, "", []string{tool}, nil, false); s != nil && !s.calls([]string{tool}) {
 			t.Fatal("a section that has no such tool")
 		}
 	})

@@ -44,8 +44,10 @@ type turn struct {
 	Replaced   bool      `json:"replaced,omitempty"` // its prompt was submitted once more
 	PID        int       `json:"pid,omitempty"`
 	End        *ending   `json:"end,omitempty"`
-	Idle       bool      `json:"idle,omitempty"` // nothing more is waited for
-	Row        int       `json:"row,omitempty"`  // of the transcript, and one; 0: none
+	Sure       bool      `json:"sure,omitempty"`   // no event comes any more that tells how it ended
+	Silent     bool      `json:"silent,omitempty"` // the session's end alone tells of it
+	Idle       bool      `json:"idle,omitempty"`   // nothing more is waited for
+	Row        int       `json:"row,omitempty"`    // of the transcript, and one; 0: none
 	Closing    bool      `json:"closing,omitempty"`
 }
 
@@ -67,6 +69,9 @@ const (
 	maxAgents = 48
 	maxHeld   = 512
 )
+
+// maxSession bounds how long ago a session may have begun, in milliseconds: a day.
+const maxSession = 24 * 60 * 60 * 1000
 
 // maxOps bounds the bytes of runs that one event gives.
 const maxOps = 4 << 20
@@ -181,18 +186,21 @@ func (r *reducer) hear(src integrations.Source, e integrations.Event, d *data) (
 	if d.Model != "" && !strings.HasPrefix(e.Kind, "subagent") { // those name the subagent's
 		c.Model = d.Model
 	}
+	r.assure(c, e, d)
 	switch e.Kind {
 	case "sessionStart":
-		c.Main = true
+		c.Main, c.Over = true, false
 		if r.openIn(c.ID) == nil {
 			c.Begun = e.At
 		}
 		return nil, nil
 	case "sessionEnd":
 		r.sessionEnd(c, e, d)
+		r.silent(c, e, d)
+		c.Over = true
 		return nil, nil
 	case "beforeSubmitPrompt":
-		c.Main = true
+		c.Main, c.Asked = true, true
 		return nil, r.prompt(src, c, e, d)
 	case "stop":
 		c.Main = true
@@ -243,6 +251,7 @@ func (r *reducer) begin(c *talk, e integrations.Event, d *data) *turn {
 	r.Turns = append(r.Turns, t)
 	if over := len(r.Turns) - maxTurns; over > 0 && r.Turns[0].End == nil {
 		r.Turns[0].lose("Cursor never told of the turn's end")
+		r.Turns[0].Idle = true
 	}
 	return t
 }
@@ -284,7 +293,7 @@ func (r *reducer) sessionEnd(c *talk, e integrations.Event, d *data) {
 		switch {
 		case t.End != nil:
 			if t.End.Status == "error" && t.End.Text == "" && !t.Closing {
-				t.End.Text = d.Error
+				t.End.Text, t.Sure = d.Error, true
 			}
 		case t.Blind || d.Status == "error":
 			t.Last = e.At
@@ -300,6 +309,20 @@ func (r *reducer) sessionEnd(c *talk, e integrations.Event, d *data) {
 	}
 }
 
+// silent begins the turn of print mode that used no tool, of which the session's end
+// alone tells. Whether there was one the transcript says: it holds that turn and no other.
+func (r *reducer) silent(c *talk, e integrations.Event, d *data) {
+	if c.Asked || c.Over || c.Count > 0 || c.File == "" || d.Status != "completed" || r.openIn(c.ID) != nil {
+		return
+	}
+	t := r.begin(c, e, d)
+	if d.DurationMS != nil && *d.DurationMS > 0 && *d.DurationMS < maxSession && t.Start.Equal(e.At) {
+		t.Start = e.At.Add(-time.Duration(*d.DurationMS * float64(time.Millisecond)))
+	}
+	t.Blind, t.Silent = true, true
+	t.End = &ending{At: e.At, Status: d.Status, Ref: e.Ref}
+}
+
 // work takes an event from within a turn or a subagent.
 func (r *reducer) work(src integrations.Source, c *talk, e integrations.Event, d *data) ([]runtypes.Op, error) {
 	if a := r.agentOf(c.ID); a != nil {
@@ -307,8 +330,8 @@ func (r *reducer) work(src integrations.Source, c *talk, e integrations.Event, d
 	}
 	t := r.turn(c.ID, d.Generation)
 	if t == nil {
-		if slices.Contains(r.Closed, closedKey(c.ID, d.Generation)) {
-			return nil, nil // of a turn that was told to its end
+		if slices.Contains(r.Closed, closedKey(c.ID, d.Generation)) || r.late(c, e) {
+			return nil, nil // of a turn or a subagent that was told to its end
 		}
 		if !c.Main && c.File == "" {
 			known, ops := r.adopt(src, e, d)

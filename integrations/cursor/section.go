@@ -19,7 +19,8 @@ type section struct {
 	index  int // among the file's
 	prompt string
 	rows   []row
-	whole  bool // its end is there
+	whole  bool   // its end is there
+	status string // how it ended, where that is there: success, aborted, error
 	err    string
 }
 
@@ -35,8 +36,9 @@ type line struct {
 	Message struct {
 		Content json.RawMessage `json:"content"`
 	} `json:"message"`
-	Type  string `json:"type"`
-	Error any    `json:"error"`
+	Type   string `json:"type"`
+	Status string `json:"status"`
+	Error  any    `json:"error"`
 }
 
 // sections reads a transcript. One that is not there has none.
@@ -53,7 +55,7 @@ func sections(src integrations.Source, path string) ([]*section, error) {
 			return list, err
 		}
 		var in line
-		if json.Unmarshal(l.Data, &in) != nil {
+		if agentkit.Decode(l.Data, &in) != nil {
 			continue
 		}
 		last := len(list) - 1
@@ -72,7 +74,7 @@ func sections(src integrations.Source, path string) ([]*section, error) {
 			text, tools := content(in.Message.Content)
 			list[last].rows = append(list[last].rows, row{text, tools})
 		case in.Type == "turn_ended":
-			list[last].whole, list[last].err = true, complaint(in.Error)
+			list[last].whole, list[last].status, list[last].err = true, in.Status, complaint(in.Error)
 		}
 	}
 	return list, nil
@@ -130,9 +132,9 @@ func complaint(v any) string {
 
 // pick finds a turn's section at or after a place: the one with its prompt or, where no
 // hook told of that, with its tools.
-func pick(list []*section, from int, hash string, tools []string) *section {
+func pick(list []*section, from int, hash string, tools []string, over *ending, replaced bool) *section {
 	for _, s := range list {
-		if s.index < from {
+		if s.index < from || !s.agrees(over, replaced) {
 			continue
 		}
 		if hash != "" && agentkit.HashText(s.prompt) == hash || hash == "" && s.calls(tools) {
@@ -140,6 +142,18 @@ func pick(list []*section, from int, hash string, tools []string) *section {
 		}
 	}
 	return nil
+}
+
+// agrees reports whether a turn that ended so may be this one: a prompt that was
+// submitted again may stand here twice, or only as it was the last time.
+func (s *section) agrees(over *ending, replaced bool) bool {
+	switch {
+	case s.status == "" || over == nil:
+		return true
+	case replaced:
+		return s.status == "aborted"
+	}
+	return over.Status != "completed" || s.status != "aborted"
 }
 
 // calls reports whether the tools that hooks told of are called here, in that order.

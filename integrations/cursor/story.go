@@ -1,6 +1,7 @@
 package cursor
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -60,6 +61,7 @@ type call struct {
 	id, name, hash string
 	key            string // unique in its scope
 	agent          string // the subagent it started
+	task           string // hash of what it told that
 	pre, post      string // its events
 	start, end     time.Time
 	ended          bool
@@ -126,7 +128,7 @@ func (t *story) add(e integrations.Event, d *data, agent string) (ended *call, n
 	case "postToolUse", "postToolUseFailure":
 		return t.finish(e, d)
 	case "subagentStart":
-		if c := t.starter(d.Agent); c != nil && c.agent == "" {
+		if c := t.starter(d.Agent, d.Hash); c != nil && c.agent == "" {
 			c.agent = agent
 			return nil, true
 		}
@@ -199,7 +201,7 @@ func (t *story) begin(e integrations.Event, d *data) bool {
 	if len(seg.calls) == 0 {
 		seg.end = e.At
 	}
-	t.enter(seg, &call{id: d.ToolID, name: d.Tool, hash: d.InputHash, pre: e.Ref, start: e.At})
+	t.enter(seg, &call{id: d.ToolID, name: d.Tool, hash: d.InputHash, task: d.Hash, pre: e.Ref, start: e.At})
 	t.open++
 	return true
 }
@@ -248,6 +250,11 @@ func (t *story) finish(e integrations.Event, d *data) (ended *call, news bool) {
 	return same, true
 }
 
+// running reports whether a call has not ended, other than those that subagents end.
+func (t *story) running() bool {
+	return slices.ContainsFunc(t.calls, func(c *call) bool { return !c.ended && c.agent == "" })
+}
+
 func (c *call) matches(d *data) bool { return c.name == d.Tool && c.hash == d.InputHash }
 
 // enter gives a call its place, and a key that no other has.
@@ -268,22 +275,27 @@ func (t *story) end(c *call, e integrations.Event) {
 	}
 }
 
-// starter is the call that starts a subagent: the one of that id, else the only open
-// one that can be.
-func (t *story) starter(id string) *call {
-	var found *call
+// starter is the call that starts a subagent: the one of that id, else of the open ones
+// that can be the first with its task, else the only one.
+func (t *story) starter(id, task string) *call {
+	var open []*call
 	for _, c := range t.calls {
 		switch {
 		case c.id == id && id != "":
 			return c
-		case c.ended || c.agent != "" || c.name != "Task" && c.name != "Subagent":
-		case found != nil:
-			return nil
-		default:
-			found = c
+		case !c.ended && c.agent == "" && startsAgent(c.name):
+			open = append(open, c)
 		}
 	}
-	return found
+	for _, c := range open {
+		if c.task == task && task != "" {
+			return c
+		}
+	}
+	if len(open) == 1 {
+		return open[0]
+	}
+	return nil
 }
 
 // refOf is the name of an event in a scope's list.

@@ -13,6 +13,8 @@ type talk struct {
 	Count int       `json:"count,omitempty"` // turns that were traced
 	Rows  int       `json:"rows,omitempty"`  // prompts of the transcript that are accounted for
 	Main  bool      `json:"main,omitempty"`  // the user's own, no subagent's
+	Asked bool      `json:"asked,omitempty"` // a hook told of a prompt
+	Over  bool      `json:"over,omitempty"`  // its session has ended
 	Begun time.Time `json:"begun,omitzero"`  // by its session's start, until a turn follows
 	File  string    `json:"file,omitempty"`
 	Model string    `json:"model,omitempty"` // the last label
@@ -54,6 +56,9 @@ func (r *reducer) openIn(talk string) *turn {
 	}
 	return found
 }
+
+// childKey is of the conversation of a subagent that was told to its end.
+func childKey(talk string) string { return closedKey(talk, "subagent") }
 
 func closedKey(talk, generation string) string {
 	return agentkit.HashText(talk + " " + generation)[:12]
