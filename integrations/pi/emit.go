@@ -167,7 +167,9 @@ func (h *hearing) llm(t *turn, m *message, native string, under *call) *runtypes
 	run := runtypes.LLM(h.r.top(h.a, t), t.id("llm", native), m.start(), runtypes.Model{
 		Name: m.Model, Provider: m.Provider, InvocationParams: invocation(m, under),
 	})
-	run.Inputs = runtypes.Messages(h.inputs(t)...)
+	if told := h.inputs(t); len(told) > 0 {
+		run.Inputs = runtypes.Messages(told...)
+	}
 	if len(m.parts()) > 0 {
 		run.Outputs = runtypes.Messages(m.render())
 	}

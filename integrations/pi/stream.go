@@ -16,8 +16,8 @@ type streams struct {
 
 // owner is whose a process is.
 type owner struct {
-	root string
-	at   int64 // milliseconds: when it was heard of last
+	session, root string
+	at            int64 // milliseconds: when it was heard of last
 }
 
 // maxStreams bounds the processes that are remembered; maxSilence is how long, in
@@ -56,6 +56,8 @@ func (s *streams) root(in *line) string {
 	switch known, ok := s.byID[in.PPID]; {
 	case in.Parent != nil && in.Parent.Root != "":
 		root = in.Parent.Root
+	case s.byID[in.PID].session == root: // also when the process that started it is gone
+		root = s.byID[in.PID].root
 	case ok && in.PPID != 0 && in.T-known.at < maxSilence && known.at-in.T < maxSilence:
 		root = known.root
 	}
@@ -65,6 +67,6 @@ func (s *streams) root(in *line) string {
 	if len(s.byID) >= maxStreams {
 		clear(s.byID)
 	}
-	s.byID[in.PID] = owner{root: root, at: in.T}
+	s.byID[in.PID] = owner{session: in.Context.Session, root: root, at: in.T}
 	return root
 }

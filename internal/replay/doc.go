@@ -7,5 +7,6 @@
 // "lines": {path: lines on disk when the hook ran}}), home/, which stands for
 // /home/dev, and, for agents that call a program with an argument, notify.jsonl
 // ({"at", "argv"}). Of an agent with a shim it is events.jsonl, one line of the shim's a
-// line, with "t" in milliseconds and, where several processes sent some, their "pid".
+// line, with "t" in milliseconds and, where several processes sent some, their "pid"
+// and that of the process that started each, "ppid".
 package replay

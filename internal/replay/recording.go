@@ -37,6 +37,7 @@ type Step struct {
 	Lines map[string]int // lines on disk then, by path
 
 	PID    int  // the process whose stream the line was in, where the recording says
+	parent int  // the process that started that one
 	Hangup bool // the stream ended: there is no more to the step
 }
 
@@ -62,33 +63,54 @@ func Load(dir string) (*Recording, error) {
 	return rec, nil
 }
 
-// hungUp adds the end of each stream after its last line. Lines stay in their order:
-// that is what a pipe keeps.
+// hungUp adds the end of each stream: after its last line, and not before those of the
+// processes that it started. Lines stay in their order: that is what a pipe keeps.
 func hungUp(steps []Step) []Step {
+	parents := map[int]int{}
 	last := map[int]int{}
 	for i, s := range steps {
-		last[s.PID] = i
+		parents[s.PID] = s.parent
+		for _, pid := range line(s.PID, parents) {
+			last[pid] = i
+		}
 	}
+	clear(parents)
 	var all []Step
 	for i, s := range steps {
 		all = append(all, s)
-		if last[s.PID] == i {
-			all = append(all, Step{At: s.At, PID: s.PID, Hangup: true})
+		parents[s.PID] = s.parent
+		for _, pid := range line(s.PID, parents) {
+			if last[pid] == i {
+				all = append(all, Step{At: s.At, PID: pid, Hangup: true})
+			}
 		}
 	}
 	return all
 }
 
+// line lists a process and those it descends from, as far as they have streams.
+func line(pid int, parents map[int]int) []int {
+	list := []int{pid}
+	for {
+		pid = parents[pid]
+		if _, streams := parents[pid]; !streams || pid == 0 || slices.Contains(list, pid) {
+			return list
+		}
+		list = append(list, pid)
+	}
+}
+
 // parseLine reads a line of a shim's stream. All of it is the payload.
 func parseLine(text []byte) (Step, error) {
 	var in struct {
-		T   int64 `json:"t"` // milliseconds
-		PID int   `json:"pid"`
+		T    int64 `json:"t"` // milliseconds
+		PID  int   `json:"pid"`
+		PPID int   `json:"ppid"`
 	}
 	if err := json.Unmarshal(text, &in); err != nil {
 		return Step{}, err
 	}
-	return Step{At: time.UnixMilli(in.T).UTC(), Body: bytes.TrimSpace(text), PID: in.PID}, nil
+	return Step{At: time.UnixMilli(in.T).UTC(), Body: bytes.TrimSpace(text), PID: in.PID, parent: in.PPID}, nil
 }
 
 func readSteps(path string, parse func([]byte) (Step, error)) ([]Step, error) {
