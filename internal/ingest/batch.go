@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"encoding/json"
+	"maps"
 	"strings"
 
 	"github.com/google/uuid"
@@ -14,14 +15,18 @@ import (
 type batch struct {
 	posts, patches []runtypes.Wire
 	dropped        map[string]int // parts and fields the server does not keep, by name
+	lenient        bool           // nulls count as absent
 }
 
 func newBatch() *batch { return &batch{dropped: map[string]int{}} }
+
+func newLenient() *batch { return &batch{dropped: map[string]int{}, lenient: true} }
 
 func (b *batch) len() int { return len(b.posts) + len(b.patches) }
 
 // add checks one operation and takes it up.
 func (b *batch) add(verb runtypes.Verb, run object) error {
+	b.forgive(run)
 	w, err := run.wire(verb)
 	if err != nil {
 		return err
@@ -42,6 +47,13 @@ func (b *batch) add(verb runtypes.Verb, run object) error {
 	return nil
 }
 
+// forgive takes the nulls out of a run, where they count as absent.
+func (b *batch) forgive(run object) {
+	if b.lenient {
+		maps.DeleteFunc(run, func(_ string, raw json.RawMessage) bool { return string(raw) == "null" })
+	}
+}
+
 // unique refuses a request that writes the same run twice with the same verb.
 func (b *batch) unique() error {
 	for _, writes := range [][]runtypes.Wire{b.posts, b.patches} {
@@ -58,7 +70,9 @@ func (b *batch) unique() error {
 }
 
 // decodeBatch reads the body of POST /runs/batch.
-func decodeBatch(body []byte) (*batch, error) {
+func decodeBatch(body []byte) (*batch, error) { return batchInto(newBatch(), body) }
+
+func batchInto(b *batch, body []byte) (*batch, error) {
 	if err := checkJSON("body", body); err != nil {
 		return nil, err
 	}
@@ -69,7 +83,6 @@ func decodeBatch(body []byte) (*batch, error) {
 	if err := json.Unmarshal(body, &lists); err != nil {
 		return nil, invalid("body must be an object with the lists post and patch")
 	}
-	b := newBatch()
 	for _, list := range []struct {
 		verb runtypes.Verb
 		runs []json.RawMessage
@@ -89,18 +102,22 @@ func decodeBatch(body []byte) (*batch, error) {
 
 // decodePost reads the body of POST /runs: one run. A root may leave trace_id
 // and dotted_order out, which follow from its id and start.
-func decodePost(body []byte) (*batch, error) {
+func decodePost(body []byte) (*batch, error) { return postInto(newBatch(), body) }
+
+func postInto(b *batch, body []byte) (*batch, error) {
 	run, err := parseBody(body)
 	if err != nil {
 		return nil, err
 	}
+	b.forgive(run)
 	run.complete()
-	b := newBatch()
 	return b, b.add(runtypes.Post, run)
 }
 
 // decodePatch reads the body of PATCH /runs/{id}: one run, its id in the path.
-func decodePatch(body []byte, id string) (*batch, error) {
+func decodePatch(body []byte, id string) (*batch, error) { return patchInto(newBatch(), body, id) }
+
+func patchInto(b *batch, body []byte, id string) (*batch, error) {
 	if !isUUID(id) {
 		return nil, invalid("%.40q is not a run id", id)
 	}
@@ -112,7 +129,6 @@ func decodePatch(body []byte, id string) (*batch, error) {
 		return nil, invalid("id does not match the path")
 	}
 	run.put("id", id)
-	b := newBatch()
 	return b, b.add(runtypes.Patch, run)
 }
 

@@ -33,11 +33,15 @@ type operation struct {
 
 // decodeMultipart reads the body of POST /runs/multipart.
 func decodeMultipart(body []byte, contentType string) (*batch, error) {
+	return multipartInto(newBatch(), body, contentType)
+}
+
+func multipartInto(b *batch, body []byte, contentType string) (*batch, error) {
 	kind, params, err := mime.ParseMediaType(contentType)
 	if err != nil || kind != "multipart/form-data" || params["boundary"] == "" {
 		return nil, invalid("Content-Type must be multipart/form-data with a boundary")
 	}
-	f := &form{batch: newBatch(), ops: map[string]*operation{}}
+	f := &form{batch: b, ops: map[string]*operation{}}
 	reader := multipart.NewReader(bytes.NewReader(body), params["boundary"])
 	for {
 		part, err := reader.NextRawPart()

@@ -1,0 +1,73 @@
+package ingest
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+
+	"github.com/tracesmith/tracesmith/runtypes"
+)
+
+// ErrForm says that a request is not one that [Decode] reads.
+var ErrForm = errors.New("ingest: the request writes no runs")
+
+// Writes is what one request writes.
+type Writes struct {
+	Posts, Patches []runtypes.Wire
+	// Dropped counts the parts and fields that a Wire does not hold, by name.
+	Dropped map[string]int
+}
+
+// Decode reads a request that writes runs, by its method, path and headers and the
+// body as it was sent. Nulls are taken for absent. An error says why a strict server
+// would refuse the request, or that it is another one.
+func Decode(r *http.Request, raw []byte, limits Limits) (Writes, error) {
+	decode := decoderOf(r)
+	if decode == nil {
+		return Writes{}, ErrForm
+	}
+	body, err := Plain(r.Header, raw, limits)
+	if err != nil {
+		return Writes{}, err
+	}
+	b, err := decode(body)
+	if err != nil {
+		return Writes{}, err
+	}
+	return Writes{Posts: b.posts, Patches: b.patches, Dropped: b.dropped}, nil
+}
+
+// Plain undoes the compression of a body, within limits.
+func Plain(header http.Header, raw []byte, limits Limits) ([]byte, error) {
+	sent := &http.Request{Header: header, Body: io.NopCloser(bytes.NewReader(raw))}
+	body, _, err := readBody(sent, limits.withDefaults(), Without{})
+	return body, err
+}
+
+func decoderOf(r *http.Request) func(body []byte) (*batch, error) {
+	path := strings.TrimPrefix(strings.TrimSuffix(r.URL.Path, "/"), "/api/v1")
+	id, single := strings.CutPrefix(path, pathRuns+"/")
+	switch {
+	case r.Method == http.MethodPost && path == pathMultipart:
+		return func(body []byte) (*batch, error) {
+			return multipartInto(newLenient(), body, r.Header.Get("Content-Type"))
+		}
+	case r.Method == http.MethodPost && path == pathBatch:
+		return func(body []byte) (*batch, error) { return batchInto(newLenient(), body) }
+	case r.Method == http.MethodPost && path == pathRuns:
+		return func(body []byte) (*batch, error) { return postInto(newLenient(), body) }
+	case r.Method == http.MethodPatch && single:
+		return func(body []byte) (*batch, error) { return patchInto(newLenient(), body, id) }
+	}
+	return nil
+}
+
+// Guard keeps web pages out of a server on loopback: a page may post to it, and a name
+// it owns may resolve there.
+func Guard(next http.Handler) http.Handler { return guard(next) }
+
+// Loopback reports whether a host, with or without a port, is this machine by its
+// nature rather than by a name that may change.
+func Loopback(hostport string) bool { return loopback(hostport) }

@@ -1,0 +1,149 @@
+package relay
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/tracesmith/tracesmith/integrations"
+	"github.com/tracesmith/tracesmith/runtypes"
+)
+
+// Name is what the journals of the relay's turns are kept under.
+const Name = "deepagents-relay"
+
+// Integration is the ls_integration of the runs that the relay takes up.
+const Integration = "deepagents-code"
+
+// runtimeName is what people call the agent.
+const runtimeName = "Deep Agents Code"
+
+// The kinds of line in a turn's journal.
+const (
+	linePost  = string(runtypes.Post)  // a run was created
+	linePatch = string(runtypes.Patch) // a run was amended
+	lineNext  = "next"                 // the thread has gone on to another turn
+)
+
+// Agent lets a drainer deliver what the relay wrote. A session of it is one turn. It
+// has no hooks and is not installed.
+func Agent() *integrations.Agent {
+	return &integrations.Agent{
+		Name:       Name,
+		Runtime:    runtimeName,
+		NewReducer: func(integrations.Options) integrations.Reducer { return newTurn() },
+	}
+}
+
+// message is the data of a line that writes a run.
+type message struct {
+	Number int           `json:"number"` // of the turn in its thread, from 1
+	Run    runtypes.Wire `json:"run"`    // as the client sent it
+}
+
+// write is a run's write on its way through the reducer.
+type write struct {
+	verb   runtypes.Verb
+	number int
+	wire   runtypes.Wire
+	meta   map[string]any
+	ref    string // names its line
+}
+
+func readWrite(e integrations.Event) (*write, error) {
+	var m message
+	if err := json.Unmarshal(e.Data, &m); err != nil {
+		return nil, fmt.Errorf("relay: line: %w", err)
+	}
+	return &write{verb: runtypes.Verb(e.Kind), number: m.Number, wire: m.Run, meta: m.Run.Metadata(), ref: e.Ref}, nil
+}
+
+// Apply takes one line, or one of the drainer's own events.
+func (t *turn) Apply(src integrations.Source, e integrations.Event) ([]runtypes.Op, error) {
+	switch e.Kind {
+	case linePost, linePatch:
+		w, err := readWrite(e)
+		if err != nil {
+			return nil, err
+		}
+		return t.take(src, w)
+	case lineNext:
+		ops, err := t.release(src)
+		return append(ops, t.close(src, interruptedByUser, false)...), err
+	case integrations.Idle:
+		ops, err := t.release(src)
+		if t.settled() {
+			ops = append(ops, t.close(src, "", false)...)
+		}
+		return ops, err
+	case integrations.Dead:
+		ops, err := t.release(src)
+		return append(ops, t.close(src, processEnded, true)...), err
+	}
+	return nil, nil
+}
+
+// Status says what the turn waits for.
+func (t *turn) Status() integrations.Status {
+	return integrations.Status{
+		Open:    len(t.Open),
+		Waiting: len(t.Late) > 0 || t.settled(),
+		Ended:   len(t.Open) == 0 && len(t.Late) == 0,
+	}
+}
+
+// maxLate bounds the lines that wait for one which should have come before. Beyond it
+// the oldest are taken as they are.
+const maxLate = 256
+
+// take folds one write, and those that waited for it.
+func (t *turn) take(src integrations.Source, w *write) ([]runtypes.Op, error) {
+	if !t.ready(w) {
+		t.Late = append(t.Late, w.ref)
+		if len(t.Late) <= maxLate {
+			return nil, nil
+		}
+		return t.release(src)
+	}
+	ops := t.fold(w)
+	for again := len(t.Late) > 0; again; {
+		again = false
+		for i, ref := range t.Late {
+			late, err := recall(src, ref)
+			if err == nil && !t.ready(late) {
+				continue
+			}
+			t.Late = slices.Delete(slices.Clone(t.Late), i, i+1)
+			if err != nil {
+				return ops, err
+			}
+			ops = append(ops, t.fold(late)...)
+			again = len(t.Late) > 0
+			break
+		}
+	}
+	return ops, nil
+}
+
+// release takes what waits, whatever is missing.
+func (t *turn) release(src integrations.Source) (ops []runtypes.Op, failure error) {
+	late := t.Late
+	t.Late = nil
+	for _, ref := range late {
+		w, err := recall(src, ref)
+		if err != nil {
+			failure = err
+			continue
+		}
+		ops = append(ops, t.fold(w)...)
+	}
+	return ops, failure
+}
+
+func recall(src integrations.Source, ref string) (*write, error) {
+	e, err := src.Recall(ref)
+	if err != nil {
+		return nil, err
+	}
+	return readWrite(e)
+}

@@ -1,0 +1,198 @@
+package relay
+
+import (
+	"bytes"
+	"context"
+	"crypto/subtle"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/tracesmith/tracesmith/internal/ingest"
+	"github.com/tracesmith/tracesmith/internal/journal"
+)
+
+// Bounds of a request that is looked into. A larger one goes on unread.
+const (
+	maxBody    = 32 << 20  // bytes as sent
+	maxDecoded = 128 << 20 // and decompressed
+)
+
+// Bounds of waiting for the request that tells whose a trace is: clients have several
+// under way at once.
+const (
+	riddleWait = 400 * time.Millisecond
+	riddlePoll = 20 * time.Millisecond
+)
+
+// DropAttachment is the reason of the loss of a file that belongs to a run which the
+// relay took up.
+const DropAttachment = "attachment"
+
+// handler takes up the runs of Deep Agents Code and sends everything else on.
+type handler struct {
+	intake  *intake
+	forward *forwarder
+	token   string // of this install
+	key     string // Tracesmith's own; empty: it has none
+	wake    func(sessions []string)
+	log     *slog.Logger
+	last    *atomic.Int64 // when the newest request came, in nanoseconds since 1970
+}
+
+// ServeHTTP serves one request.
+func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	h.last.Store(h.intake.now().UnixNano())
+	ours, swap := h.trusts(r)
+	if r.Method == http.MethodGet && strings.TrimPrefix(r.URL.Path, "/api/v1") == "/info" {
+		h.forward.info(w, r, swap)
+		return
+	}
+	if !ours || !writesRuns(r) {
+		h.forward.send(w, r, swap)
+		return
+	}
+	raw, whole, err := peek(r)
+	switch {
+	case err != nil:
+		answer(w, http.StatusBadRequest, "error", "the body could not be read")
+	case !whole:
+		h.forward.send(w, r, swap)
+	default:
+		h.take(w, r, raw, swap)
+	}
+}
+
+// take keeps the runs of Deep Agents Code that a body holds, and sends the rest on.
+func (h *handler) take(w http.ResponseWriter, r *http.Request, raw []byte, swap bool) {
+	writes, err := ingest.Decode(r, raw, ingest.Limits{Wire: maxBody, Decoded: maxDecoded})
+	if err != nil { // LangSmith is the judge of that
+		h.forward.sendBody(w, r, raw, swap)
+		return
+	}
+	s := h.tell(r.Context(), writes)
+	if len(s.ours) == 0 {
+		h.forward.sendBody(w, r, raw, swap)
+		return
+	}
+	// A client that goes away does not undo what it sent.
+	sessions, err := h.intake.keep(s.ours, peerOf(r.Context()))
+	h.wake(sessions)
+	if err != nil {
+		h.log.Error("relay: not kept", "runs", len(s.ours), "error", err.Error())
+		answer(w, http.StatusInternalServerError, "error", "the runs could not be kept")
+		return
+	}
+	others := s.others + writes.Dropped["feedback"]
+	if others == 0 {
+		h.lost(writes.Dropped["attachment"])
+		answer(w, http.StatusAccepted, "message", "Runs batch ingested")
+		return
+	}
+	rest, attachments, err := without(r, raw, s.ours)
+	if err != nil {
+		h.log.Error("relay: not split", "others", others, "error", err.Error())
+		answer(w, http.StatusInternalServerError, "error", "the other runs could not be sent on")
+		return
+	}
+	h.lost(attachments)
+	r.Header.Del("Content-Encoding")
+	h.forward.sendBody(w, r, rest, swap)
+}
+
+func (h *handler) lost(attachments int) {
+	if err := h.intake.state.Drop(DropAttachment, attachments); err != nil {
+		h.log.Error("drop not counted", "reason", DropAttachment, "count", attachments)
+	}
+}
+
+// tell sorts what a request writes. A run of a graph whose root nobody has seen may be
+// anybody's: the request with the root may be a moment behind.
+func (h *handler) tell(ctx context.Context, writes ingest.Writes) sorted {
+	s := h.intake.sort(writes)
+	if !s.open {
+		return s
+	}
+	ctx, cancel := context.WithTimeout(ctx, riddleWait)
+	defer cancel()
+	for s.open {
+		select {
+		case <-ctx.Done():
+			return s
+		case <-time.After(riddlePoll):
+			s = h.intake.sort(writes)
+		}
+	}
+	return s
+}
+
+// trusts reports whether a client may have runs delivered in Tracesmith's name: it has
+// the token of this install, or Tracesmith's own key. swap says that its key is the
+// token, which LangSmith knows nothing of.
+func (h *handler) trusts(r *http.Request) (ours, swap bool) {
+	key := strings.TrimSpace(r.Header.Get("X-Api-Key"))
+	if key == "" {
+		key, _ = strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	}
+	swap = equal(key, h.token)
+	return swap || equal(key, h.key), swap
+}
+
+func equal(a, b string) bool {
+	return b != "" && subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1
+}
+
+// writesRuns reports whether a request is one of those that write runs.
+func writesRuns(r *http.Request) bool {
+	path := strings.TrimPrefix(r.URL.Path, "/api/v1")
+	switch r.Method {
+	case http.MethodPost:
+		return path == "/runs" || path == "/runs/batch" || path == "/runs/multipart"
+	case http.MethodPatch:
+		return strings.HasPrefix(path, "/runs/")
+	}
+	return false
+}
+
+// peek reads a request's body. One that is too large is left to be read from its
+// beginning: whole is false.
+func peek(r *http.Request) (raw []byte, whole bool, err error) {
+	body := r.Body
+	raw, err = io.ReadAll(io.LimitReader(body, maxBody+1))
+	if err != nil {
+		return nil, false, err
+	}
+	if len(raw) <= maxBody {
+		return raw, true, nil
+	}
+	r.Body = struct {
+		io.Reader
+		io.Closer
+	}{io.MultiReader(bytes.NewReader(raw), body), body}
+	return nil, false, nil
+}
+
+func answer(w http.ResponseWriter, status int, key, text string) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(map[string]string{key: text}) // the client may be gone
+}
+
+// peerKey is what a connection's client is kept under in the context.
+type peerKey struct{}
+
+// peerOf is the process at the other end of a request's connection, where the system
+// tells.
+func peerOf(ctx context.Context) journal.Proc {
+	if find, ok := ctx.Value(peerKey{}).(func() journal.Proc); ok {
+		return find()
+	}
+	return journal.Proc{}
+}
+
+var errNoRoute = errors.New("relay: the request cannot be split")

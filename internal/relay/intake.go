@@ -1,0 +1,186 @@
+package relay
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/tracesmith/tracesmith/integrations"
+	"github.com/tracesmith/tracesmith/internal/ingest"
+	"github.com/tracesmith/tracesmith/internal/journal"
+	"github.com/tracesmith/tracesmith/internal/redact"
+	"github.com/tracesmith/tracesmith/runtypes"
+)
+
+// Rules are what the user's settings say of the turns in a folder.
+type Rules struct {
+	Off    bool // nothing is traced there
+	Policy journal.Policy
+}
+
+// intake writes what clients send to the turns' journals.
+type intake struct {
+	state *journal.State
+	index *index
+	rules func(dir string) Rules
+	now   func() time.Time
+}
+
+// operation is one write of a request.
+type operation struct {
+	verb runtypes.Verb
+	wire runtypes.Wire
+}
+
+// sorted is a request's writes by whose they are.
+type sorted struct {
+	ours   []operation
+	others int
+	open   bool // of some that cannot be told yet: a run of a graph whose trace nobody knows
+	known  map[string]bool
+}
+
+// sort tells the runs of Deep Agents Code from others: by what they say of themselves,
+// or by their trace.
+func (in *intake) sort(writes ingest.Writes) sorted {
+	s := sorted{known: map[string]bool{}}
+	all := make([]operation, 0, len(writes.Posts)+len(writes.Patches))
+	for _, w := range writes.Posts {
+		all = append(all, operation{runtypes.Post, w})
+	}
+	for _, w := range writes.Patches {
+		all = append(all, operation{runtypes.Patch, w})
+	}
+	for _, op := range all { // a root may stand behind its children
+		if text(op.wire.Metadata(), "ls_integration") == Integration {
+			s.known[op.wire.TraceID] = true
+		} else if _, known := in.index.find(op.wire.TraceID); known {
+			s.known[op.wire.TraceID] = true
+		}
+	}
+	for _, op := range all {
+		if s.known[op.wire.TraceID] {
+			s.ours = append(s.ours, op)
+			continue
+		}
+		s.others++
+		s.open = s.open || op.wire.ParentRunID != "" && text(op.wire.Metadata(), "langgraph_node") != ""
+	}
+	return s
+}
+
+// keep writes operations to their turns' journals and returns the keys of these. When
+// it returns without an error they are on disk. One that is too large for a journal is
+// lost and counted: it would be every time.
+func (in *intake) keep(ops []operation, proc journal.Proc) (keys []string, err error) {
+	touched := map[string]*journal.Session{}
+	write := func(p place, e journal.Entry) error {
+		session := in.state.Session(Name, p.session())
+		if touched[session.Key()] == nil {
+			touched[session.Key()] = session
+			keys = append(keys, session.Key())
+		}
+		err := session.Append(e)
+		switch {
+		case errors.Is(err, journal.ErrTooLong):
+			return in.state.Drop(journal.DropTooLarge, 1)
+		case errors.Is(err, journal.ErrFull):
+			return in.state.Drop(journal.DropFull, 1)
+		}
+		return err
+	}
+	for _, op := range ops {
+		meta := op.wire.Metadata()
+		rules := in.rules(first(text(meta, "cwd"), text(meta, "working_directory")))
+		if rules.Off {
+			continue
+		}
+		p, before, err := in.index.enter(op.wire.TraceID, text(meta, "thread_id"), text(meta, "turn_id"), number(meta))
+		if err != nil {
+			return keys, err
+		}
+		entry := journal.Entry{
+			At: in.now(), CWD: first(text(meta, "cwd"), text(meta, "working_directory")), Proc: proc, Policy: rules.Policy,
+			Head: integrations.Head{Branch: text(meta, "git_branch"), SHA: text(meta, "git_commit_sha")},
+		}
+		if before != nil {
+			next := entry
+			next.Event, next.Session = lineNext, before.session()
+			if err := write(*before, next); err != nil {
+				return keys, err
+			}
+		}
+		entry.Event, entry.Session = string(op.verb), p.session()
+		if entry.Data, err = line(message{p.Number, op.wire}, rules.Policy); err != nil {
+			// What cannot be vouched for is not written anywhere.
+			if err := in.state.Drop(journal.DropRedaction, 1); err != nil {
+				return keys, err
+			}
+			continue
+		}
+		if err := write(p, entry); err != nil {
+			return keys, err
+		}
+	}
+	for _, session := range touched {
+		if err := flush(session.Dir()); err != nil {
+			return keys, err
+		}
+	}
+	return keys, nil
+}
+
+// line is a message without the plainest secrets: it lies on the disk for a while.
+func line(m message, policy journal.Policy) (json.RawMessage, error) {
+	raw, err := runtypes.Marshal(m)
+	if err != nil {
+		return nil, fmt.Errorf("relay: line: %w", err)
+	}
+	if policy.Plain {
+		return raw, nil
+	}
+	clean, err := redact.Fast(raw)
+	if err != nil {
+		return nil, fmt.Errorf("relay: line: %w", err)
+	}
+	return clean, nil
+}
+
+// number is the turn's number as the agent counts; 0: it does not say.
+func number(meta map[string]any) int {
+	n, ok := meta["turn_number"].(json.Number)
+	if !ok {
+		return 0
+	}
+	i, err := n.Int64()
+	if err != nil || i < 0 || i > 1<<31 {
+		return 0
+	}
+	return int(i)
+}
+
+// flush waits until a session's journals are on the disk: what is answered with 202 the
+// client forgets.
+func flush(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return fmt.Errorf("relay: flush: %w", err)
+	}
+	for _, each := range entries {
+		if !strings.HasPrefix(each.Name(), "journal.") {
+			continue
+		}
+		f, err := os.OpenFile(filepath.Join(dir, each.Name()), os.O_RDWR, 0)
+		if err != nil {
+			return fmt.Errorf("relay: flush: %w", err)
+		}
+		if err := errors.Join(f.Sync(), f.Close()); err != nil {
+			return fmt.Errorf("relay: flush: %w", err)
+		}
+	}
+	return nil
+}

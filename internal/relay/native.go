@@ -1,0 +1,214 @@
+package relay
+
+import (
+	"encoding/json"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/tracesmith/tracesmith/runtypes"
+)
+
+// Why runs that did not end by themselves ended.
+const (
+	interruptedByUser = "Interrupted by user"
+	processEnded      = "The agent's process ended"
+	pausedForAnswer   = "Paused for an answer"
+)
+
+// fail takes over a native error. One that only says that the run was stopped becomes
+// a short reason.
+func fail(run *runtypes.Run, native string) {
+	if native == "" {
+		return
+	}
+	if reason := stopped(native); reason != "" {
+		run.Error, run.Interrupted = reason, true
+		return
+	}
+	run.Error = native
+}
+
+// stopped is the reason of a run that was stopped; empty: it failed. The text is a
+// message or an exception's name and, from the next paragraph on, its trace.
+func stopped(native string) string {
+	message, trace, _ := strings.Cut(strings.TrimSpace(native), "\n")
+	message, trace = strings.TrimSpace(message), strings.TrimSpace(trace)
+	for _, name := range []string{"GraphInterrupt(", "NodeInterrupt("} {
+		if strings.HasPrefix(message, name) {
+			return pausedForAnswer
+		}
+	}
+	for _, name := range []string{"CancelledError", "asyncio.exceptions.CancelledError", "KeyboardInterrupt", "AbortError"} {
+		if rest, found := strings.CutPrefix(message, name); found && (rest == "" || strings.ContainsAny(rest[:1], "(:T")) {
+			return interruptedByUser
+		}
+	}
+	switch message {
+	case "Abort", "Aborted", "This operation was aborted", "The operation was aborted", "Request was aborted.":
+		return interruptedByUser
+	}
+	if strings.HasPrefix(trace, "AbortError:") {
+		return interruptedByUser
+	}
+	return ""
+}
+
+// identity reads the identity block, which stands on every native run.
+func identity(w *write) runtypes.Identity {
+	m := w.meta
+	who := runtypes.Identity{
+		Integration: Integration,
+		Runtime:     runtimeName, RuntimeVersion: text(m, "ls_agent_runtime_version"),
+		ThreadID: text(m, "thread_id"), TurnID: text(m, "turn_id"), TurnNumber: w.number,
+		Repo: runtypes.Repo{
+			URL: first(text(m, "git_repo_url"), text(m, "repository_url")), Branch: text(m, "git_branch"),
+			SHA: strings.ToLower(text(m, "git_commit_sha")),
+		},
+		WorkingDirectory: first(text(m, "working_directory"), text(m, "cwd")),
+		SandboxType:      text(m, "sandbox_type"), UserID: text(m, "user_id"), ApprovalPolicy: text(m, "approval_policy"),
+	}
+	if who.ThreadID == "" {
+		who.ThreadID = w.wire.TraceID // a thread of its own: absent is not allowed
+	}
+	if len(who.Repo.SHA) != 40 && len(who.Repo.SHA) != 64 || strings.Trim(who.Repo.SHA, "0123456789abcdef") != "" {
+		who.Repo.SHA = ""
+	}
+	if !path.IsAbs(who.WorkingDirectory) && !drive(who.WorkingDirectory) {
+		who.WorkingDirectory = ""
+	}
+	if m["dcode_auto_approve"] == true && who.ApprovalPolicy == "" {
+		who.ApprovalPolicy = "bypassPermissions"
+	}
+	return who
+}
+
+// drive reports whether a path is an absolute one of Windows.
+func drive(dir string) bool {
+	return len(dir) > 2 && dir[1] == ':' && (dir[2] == '\\' || dir[2] == '/') || strings.HasPrefix(dir, `\\`)
+}
+
+func text(m map[string]any, key string) string {
+	s, _ := m[key].(string)
+	return s
+}
+
+func first(list ...string) string {
+	for _, s := range list {
+		if s != "" {
+			return s
+		}
+	}
+	return ""
+}
+
+// metadata adds what a native run says beyond the contract's keys, which the run
+// itself has. What the graph notes of its own work is left out, and so are variables
+// of the environment: they are as they may be.
+func metadata(have, native map[string]any) map[string]any {
+	out := make(map[string]any, len(have)+4)
+	for key, value := range have {
+		out[key] = value
+	}
+	for key, value := range native {
+		switch {
+		case strings.HasPrefix(key, "LANGSMITH_"), strings.HasPrefix(key, "LANGCHAIN_"), strings.HasPrefix(key, "langgraph_"),
+			key == "checkpoint_ns", key == "versions", key == "ls_integration", key == "turn_number":
+		default:
+			out[key] = value
+		}
+	}
+	if old := text(native, "ls_integration"); old != "" && old != Integration {
+		out["ls_llm_integration"] = old
+	}
+	return out
+}
+
+// tags leaves out those that the graph sets by itself.
+func tags(native []string) (kept []string) {
+	for _, tag := range native {
+		if !strings.HasPrefix(tag, "graph:step:") && !strings.HasPrefix(tag, "seq:step:") && !strings.HasPrefix(tag, "langsmith:") {
+			kept = append(kept, tag)
+		}
+	}
+	return kept
+}
+
+// maxMoments bounds the events of a run: a stream has one for each token.
+const maxMoments = 32
+
+// moments reads a run's events. What they carry is left out, as LangSmith's own
+// clients do, and of the tokens only the first tells anything.
+func moments(native json.RawMessage) (list []runtypes.RunEvent) {
+	var events []struct {
+		Name string          `json:"name"`
+		Time json.RawMessage `json:"time"`
+	}
+	if len(native) == 0 || json.Unmarshal(native, &events) != nil {
+		return nil
+	}
+	tokens := 0
+	for _, e := range events {
+		var at time.Time
+		if e.Name == "new_token" {
+			tokens++
+		}
+		if json.Unmarshal(e.Time, &at) != nil || e.Name == "" || e.Name == "new_token" && tokens > 1 {
+			continue
+		}
+		if list = append(list, runtypes.RunEvent{Name: e.Name, Time: at}); len(list) == maxMoments {
+			break
+		}
+	}
+	return list
+}
+
+// parameters are those of a model's invocation that say how it was asked, from an
+// allow list: clients are built with keys too.
+func parameters(extra json.RawMessage) map[string]any {
+	var in struct {
+		Params map[string]any `json:"invocation_params"`
+	}
+	if len(extra) == 0 || json.Unmarshal(extra, &in) != nil {
+		return nil
+	}
+	out := map[string]any{}
+	for _, key := range []string{
+		"model", "model_name", "temperature", "max_tokens", "max_completion_tokens", "max_output_tokens", "top_p", "top_k",
+		"stop", "stream", "seed", "n", "reasoning", "reasoning_effort", "thinking", "tool_choice", "parallel_tool_calls",
+	} {
+		if value, ok := in.Params[key]; ok && value != nil {
+			out[key] = value
+		}
+	}
+	return out
+}
+
+// withTools puts the definitions of the tools where LangSmith shows them.
+func withTools(inputs, extra json.RawMessage) json.RawMessage {
+	var in struct {
+		Params struct {
+			Tools json.RawMessage `json:"tools"`
+		} `json:"invocation_params"`
+		Options struct {
+			Tools json.RawMessage `json:"tools"`
+		} `json:"options"`
+	}
+	var object map[string]json.RawMessage
+	if len(extra) == 0 || json.Unmarshal(extra, &in) != nil || json.Unmarshal(inputs, &object) != nil || object == nil {
+		return inputs
+	}
+	tools := in.Params.Tools
+	if len(tools) == 0 || string(tools) == "null" {
+		tools = in.Options.Tools
+	}
+	if len(tools) == 0 || tools[0] != '[' || object["tools"] != nil {
+		return inputs
+	}
+	object["tools"] = tools
+	out, err := runtypes.Marshal(object)
+	if err != nil {
+		return inputs
+	}
+	return out
+}

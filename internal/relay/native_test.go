@@ -1,0 +1,159 @@
+package relay
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tracesmith/tracesmith/internal/ingest"
+	"github.com/tracesmith/tracesmith/runtypes"
+)
+
+var update = flag.Bool("update", false, "rewrite the goldens")
+
+var recordings = []string{"plain", "dasub", "hang"}
+
+// ways are how clients may send the same writes.
+var ways = map[string]func(b *bench, list []native){
+	"whole, in one request":  func(b *bench, list []native) { b.post(list...) },
+	"halves, in one request": func(b *bench, list []native) { b.post(halves(list)...) },
+	"whole, one by one":      func(b *bench, list []native) { b.oneByOne(list) },
+	"halves, one by one":     func(b *bench, list []native) { b.oneByOne(halves(list)) },
+	"children first": func(b *bench, list []native) {
+		list = slices.Clone(list)
+		slices.Reverse(list)
+		b.post(list...)
+	},
+	"multipart": func(b *bench, list []native) {
+		body, contentType := multipartOf(halves(list))
+		req, err := http.NewRequest(http.MethodPost, b.url+"/runs/multipart", bytes.NewReader(body))
+		if err != nil {
+			b.t.Fatal(err)
+		}
+		req.Header.Set("Content-Type", contentType)
+		req.Header.Set("X-Api-Key", b.token)
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			b.t.Fatal(err)
+		}
+		defer res.Body.Close()
+		if res.StatusCode != http.StatusAccepted {
+			b.t.Fatal(res.Status)
+		}
+	},
+}
+
+func (b *bench) oneByOne(list []native) {
+	b.t.Helper()
+	for _, each := range list {
+		b.post(each)
+	}
+}
+
+func TestNativeTracesComeOutAsOneValidTreeHoweverTheyAreSent(t *testing.T) {
+	for _, name := range recordings {
+		for way, send := range ways {
+			t.Run(name+"/"+way, func(t *testing.T) {
+				b := newBench(t, ingest.Config{}).start()
+				send(b, fixture(t, name))
+				runs := b.await("the turn", whole(1))
+				check(t, runs)
+				golden(t, name, runs)
+			})
+		}
+	}
+}
+
+func TestWhatIsPostedTwiceCountsOnce(t *testing.T) {
+	for _, name := range recordings {
+		b := newBench(t, ingest.Config{}).start()
+		list := halves(fixture(t, name))
+		b.oneByOne(list)
+		runs, counts := b.await("the turn", whole(1)), b.langsmith.Memory().Counts()
+		b.oneByOne(list)
+		b.post(fixture(t, name)...)
+		b.stop() // which waits for what is under way
+		b.start()
+		b.post(list...)
+		time.Sleep(400 * time.Millisecond)
+		if got := b.langsmith.Memory().Counts(); got != counts {
+			t.Errorf("%s: counts %+v, want %+v", name, got, counts)
+		}
+		if diff := cmp.Diff(runs, b.langsmith.Memory().Runs()); diff != "" {
+			t.Errorf("%s: (-once +twice)\n%s", name, diff)
+		}
+	}
+}
+
+func TestAKilledRelayLosesNothingThatItAnsweredFor(t *testing.T) {
+	list := halves(fixture(t, "dasub"))
+	for _, at := range []int{1, 7, len(list) / 2, len(list) - 1} {
+		b := newBench(t, ingest.Config{})
+		child := b.spawn()
+		b.oneByOne(list[:at])
+		if err := child.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		_ = child.Wait()
+		b.spawn()
+		b.oneByOne(list[at:])
+		runs := b.await("the turn", whole(1))
+		check(t, runs)
+		golden(t, "dasub", runs)
+	}
+}
+
+func TestATurnWaitsOnDiskWhileLangSmithIsAway(t *testing.T) {
+	b := newBench(t, ingest.Config{}).start()
+	if err := b.langsmith.Refuse(); err != nil {
+		t.Fatal(err)
+	}
+	b.post(fixture(t, "plain")...)
+	b.stop()
+	if err := b.langsmith.Resume(); err != nil {
+		t.Fatal(err)
+	}
+	b.start()
+	golden(t, "plain", b.await("the turn", whole(1)))
+}
+
+func golden(t *testing.T, name string, runs []runtypes.Wire) {
+	t.Helper()
+	var text bytes.Buffer
+	text.WriteString("[\n")
+	for i, w := range runs {
+		raw, err := runtypes.Marshal(w)
+		if err != nil {
+			t.Fatal(err)
+		}
+		raw = bytes.ReplaceAll(raw, []byte(runtypes.Version()), []byte("VERSION"))
+		if i > 0 {
+			text.WriteString(",\n")
+		}
+		if err := json.Indent(&text, raw, "", " "); err != nil {
+			t.Fatal(err)
+		}
+	}
+	text.WriteString("\n]\n")
+	path := filepath.Join("testdata", "golden", name+".json")
+	if *update {
+		if err := os.WriteFile(path, text.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), text.String()); diff != "" {
+		t.Errorf("%s: (-golden +got)\n%s", name, diff)
+	}
+}

@@ -1,0 +1,105 @@
+package relay
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"mime"
+	"mime/multipart"
+	"net/http"
+	"strings"
+
+	"github.com/tracesmith/tracesmith/internal/ingest"
+	"github.com/tracesmith/tracesmith/runtypes"
+)
+
+// without is a body less the operations that were taken up, uncompressed. What is left
+// keeps the bytes of its runs. attachments counts the files that are left out.
+func without(r *http.Request, raw []byte, taken []operation) (rest []byte, attachments int, err error) {
+	body, err := ingest.Plain(r.Header, raw, ingest.Limits{Wire: maxBody, Decoded: maxDecoded})
+	if err != nil {
+		return nil, 0, fmt.Errorf("relay: split: %w", err)
+	}
+	out := map[string]bool{}
+	for _, op := range taken {
+		out[string(op.verb)+"."+op.wire.ID] = true
+		out["attachment."+op.wire.ID] = true
+	}
+	switch strings.TrimPrefix(r.URL.Path, "/api/v1") {
+	case "/runs/multipart":
+		return lessParts(r.Header.Get("Content-Type"), body, out)
+	case "/runs/batch":
+		rest, err = lessRuns(body, out)
+		return rest, 0, err
+	}
+	return nil, 0, errNoRoute // a single run is taken up or it is not
+}
+
+func lessParts(contentType string, body []byte, out map[string]bool) (rest []byte, attachments int, err error) {
+	_, params, err := mime.ParseMediaType(contentType)
+	if err != nil {
+		return nil, 0, fmt.Errorf("relay: split: %w", err)
+	}
+	var buf bytes.Buffer
+	to := multipart.NewWriter(&buf)
+	if err := to.SetBoundary(params["boundary"]); err != nil {
+		return nil, 0, fmt.Errorf("relay: split: %w", err)
+	}
+	from := multipart.NewReader(bytes.NewReader(body), params["boundary"])
+	for {
+		part, err := from.NextRawPart()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return nil, 0, fmt.Errorf("relay: split: %w", err)
+		}
+		verb, name, _ := strings.Cut(part.FormName(), ".")
+		id, _, _ := strings.Cut(name, ".")
+		if out[verb+"."+strings.ToLower(id)] {
+			if verb == "attachment" {
+				attachments++
+			}
+			continue
+		}
+		w, err := to.CreatePart(part.Header)
+		if err == nil {
+			_, err = io.Copy(w, part)
+		}
+		if err != nil {
+			return nil, 0, fmt.Errorf("relay: split: %w", err)
+		}
+	}
+	if err := to.Close(); err != nil {
+		return nil, 0, fmt.Errorf("relay: split: %w", err)
+	}
+	return buf.Bytes(), attachments, nil
+}
+
+func lessRuns(body []byte, out map[string]bool) ([]byte, error) {
+	lists := map[string][]json.RawMessage{}
+	if err := json.Unmarshal(body, &lists); err != nil {
+		return nil, fmt.Errorf("relay: split: %w", err)
+	}
+	for _, verb := range []runtypes.Verb{runtypes.Post, runtypes.Patch} {
+		var kept []json.RawMessage
+		for _, raw := range lists[string(verb)] {
+			var run struct {
+				ID string `json:"id"`
+			}
+			if json.Unmarshal(raw, &run) != nil || !out[string(verb)+"."+strings.ToLower(run.ID)] {
+				kept = append(kept, raw)
+			}
+		}
+		lists[string(verb)] = kept
+		if kept == nil {
+			delete(lists, string(verb))
+		}
+	}
+	rest, err := runtypes.Marshal(lists)
+	if err != nil {
+		return nil, fmt.Errorf("relay: split: %w", err)
+	}
+	return rest, nil
+}

@@ -1,0 +1,237 @@
+package relay
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/tracesmith/tracesmith/integrations"
+	"github.com/tracesmith/tracesmith/runtypes"
+)
+
+// turn folds the native runs of one turn. Its fields are what a checkpoint holds.
+type turn struct {
+	Who  runtypes.Identity `json:"who,omitzero"`
+	Seen bool              `json:"seen,omitempty"` // Who is known
+	Root string            `json:"root,omitempty"` // id of the run that stands for the turn
+	// Segment is the root's dotted order.
+	Segment string                   `json:"segment,omitempty"`
+	Nodes   map[string]*node         `json:"nodes"` // every native run, by id
+	Open    map[string]*runtypes.Run `json:"open"`  // posted and not ended, without content
+	Late    []string                 `json:"late,omitempty"`
+	Live    int                      `json:"live,omitempty"` // native roots that have not ended
+	End     *end                     `json:"end,omitempty"`  // of the last native root that did
+	Model   runtypes.Model           `json:"model,omitzero"` // of the last model call that said it
+	Last    time.Time                `json:"last,omitzero"`  // newest time that any run told
+}
+
+// node is a native run, as far as others depend on it.
+type node struct {
+	Posted  bool   `json:"p,omitempty"`
+	Patched bool   `json:"e,omitempty"`
+	Hidden  string `json:"h,omitempty"` // name of a run that is left out, and its children move up
+	Root    bool   `json:"r,omitempty"` // a further root of the turn: its children go to the first
+	Call    string `json:"c,omitempty"` // of a tool: the id of its call
+	Agent   string `json:"a,omitempty"` // of a tool that starts a subagent: that one's type
+	Tool    bool   `json:"t,omitempty"`
+	Segment string `json:"s,omitempty"` // its part of dotted orders, where that is not the native one
+}
+
+// end is how a native root ended. Its outputs stay in the journal.
+type end struct {
+	Ref      string    `json:"ref"`
+	At       time.Time `json:"at"`
+	Awaiting bool      `json:"awaiting,omitempty"` // tools were called and have no answer: the turn goes on
+}
+
+func newTurn() *turn {
+	return &turn{Nodes: map[string]*node{}, Open: map[string]*runtypes.Run{}}
+}
+
+// ready reports whether all that a write depends on has come: its post, or its parent.
+func (t *turn) ready(w *write) bool {
+	if w.verb == runtypes.Patch {
+		return t.posted(w.wire.ID)
+	}
+	return w.wire.ParentRunID == "" || t.posted(w.wire.ParentRunID)
+}
+
+func (t *turn) posted(id string) bool {
+	n := t.Nodes[id]
+	return n != nil && n.Posted
+}
+
+// fold takes a write, of which the turn may have had the like before.
+func (t *turn) fold(w *write) []runtypes.Op {
+	n := t.Nodes[w.wire.ID]
+	if n == nil {
+		n = &node{}
+		t.Nodes[w.wire.ID] = n
+	}
+	known := n.Posted
+	if w.verb == runtypes.Patch {
+		known = n.Patched
+	}
+	if known {
+		return nil
+	}
+	first := !n.Posted // of a patch whose post was lost as well: it says all but the inputs
+	n.Posted = true
+	n.Patched = n.Patched || w.verb == runtypes.Patch || w.wire.EndTime != ""
+	t.identify(w)
+	if w.wire.ParentRunID == "" {
+		return t.root(n, w, first)
+	}
+	if first {
+		n.describe(w)
+	}
+	if n.Hidden != "" {
+		return nil
+	}
+	if first {
+		return t.post(n, w)
+	}
+	return t.patch(w)
+}
+
+// identify settles whose turn it is by the first run that tells.
+func (t *turn) identify(w *write) {
+	for _, at := range []string{w.wire.StartTime, w.wire.EndTime} {
+		if when, err := time.Parse(time.RFC3339Nano, at); err == nil && when.After(t.Last) {
+			t.Last = when
+		}
+	}
+	if !t.Seen {
+		t.Who, t.Seen = identity(w), true
+	}
+}
+
+// root takes a write of a native root: the first is the turn's, others go on with it.
+func (t *turn) root(n *node, w *write, first bool) []runtypes.Op {
+	var ops []runtypes.Op
+	switch {
+	case first && t.Root == "":
+		t.Root = w.wire.ID
+		fallthrough
+	case first && t.Root == w.wire.ID: // its children were here before
+		run := t.convert(n, w)
+		t.Segment, run.TraceID, run.ParentID = run.DottedOrder, run.ID, uuid.Nil
+		run.Kind, run.AgentType = runtypes.KindRoot, runtypes.AgentRoot
+		run.End, run.Outputs, run.Error, run.Interrupted = time.Time{}, nil, "", false
+		t.open(run)
+		ops = append(ops, runtypes.Op{Verb: runtypes.Post, Run: run})
+	case first:
+		n.Root = true
+	}
+	if first {
+		t.Live++
+	}
+	if n.Patched {
+		t.Live--
+		_, at, err := w.wire.Times()
+		if err != nil || at.IsZero() {
+			at = t.Last
+		}
+		t.End = &end{Ref: w.ref, At: at, Awaiting: awaiting(w.wire.Outputs) || stopped(w.wire.Error) == pausedForAnswer}
+	}
+	return ops
+}
+
+// post creates a run.
+func (t *turn) post(n *node, w *write) []runtypes.Op {
+	run := t.convert(n, w)
+	if run.Pending() {
+		t.open(run)
+	}
+	return []runtypes.Op{{Verb: runtypes.Post, Run: run}}
+}
+
+// patch ends a run, or amends it.
+func (t *turn) patch(w *write) []runtypes.Op {
+	run := t.Open[w.wire.ID]
+	if run == nil {
+		return nil
+	}
+	delete(t.Open, w.wire.ID)
+	amended := *run
+	t.amend(&amended, w)
+	if amended.Pending() { // nothing may amend it any more
+		amended.End = t.Last
+	}
+	return []runtypes.Op{{Verb: runtypes.Patch, Run: &amended}}
+}
+
+// open remembers a run that has not ended, without what was said in it.
+func (t *turn) open(run *runtypes.Run) {
+	bare := *run
+	bare.Inputs, bare.Outputs, bare.Events = nil, nil, nil
+	bare.Model.InvocationParams = nil
+	t.Open[run.ID.String()] = &bare
+}
+
+// settled reports whether the turn's root has ended as far as one can tell: another
+// round may follow at once, as when a hook answered.
+func (t *turn) settled() bool {
+	return t.Open[t.Root] != nil && t.Live <= 0 && t.End != nil && !t.End.Awaiting
+}
+
+// close ends the turn, for a reason where it did not end by itself. With all, nothing
+// below it can go on either.
+func (t *turn) close(src integrations.Source, reason string, all bool) []runtypes.Op {
+	root := t.Open[t.Root]
+	delete(t.Open, t.Root)
+	var last []runtypes.Op
+	at := t.Last
+	if root != nil {
+		whole := t.Live <= 0 && t.End != nil && !t.End.Awaiting
+		done := *root
+		t.finish(src, &done)
+		if !whole {
+			runtypes.Interrupt(&done, done.End, reason)
+		}
+		all = all || done.Interrupted
+		at = done.End
+		last = []runtypes.Op{{Verb: runtypes.Patch, Run: &done}}
+	}
+	if !all {
+		return last
+	}
+	if reason == "" {
+		reason = interruptedByUser
+	}
+	below := slices.Collect(maps.Values(t.Open))
+	slices.SortFunc(below, func(a, b *runtypes.Run) int { return strings.Compare(b.DottedOrder, a.DottedOrder) })
+	var ops []runtypes.Op
+	for _, run := range below {
+		done := *run
+		runtypes.Interrupt(&done, later(at, done.Start), reason)
+		ops = append(ops, runtypes.Op{Verb: runtypes.Patch, Run: &done})
+	}
+	clear(t.Open)
+	return append(ops, last...)
+}
+
+// finish gives the root what its last round ended with.
+func (t *turn) finish(src integrations.Source, root *runtypes.Run) {
+	root.End = later(t.Last, root.Start)
+	if t.End == nil {
+		return
+	}
+	root.End = later(t.End.At, root.Start)
+	w, err := recall(src, t.End.Ref)
+	if err != nil {
+		return // the line is gone: its end is known all the same
+	}
+	root.Outputs, root.Events = w.wire.Outputs, moments(w.wire.Events)
+	fail(root, w.wire.Error)
+}
+
+func later(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return b
+	}
+	return a
+}
