@@ -66,13 +66,16 @@ func (t *turn) place(run *runtypes.Run, n *node, w *write) (above *node) {
 			continue
 		}
 		if each.Hidden != "" {
-			run.AgentType = middleware(each.Hidden)
+			if kind := middleware(each.Hidden); kind != "" {
+				run.AgentType = kind
+			}
 			continue
 		}
 		if each.Segment != "" {
 			segment = each.Segment
 		}
 		order, parent, above = order+"."+segment, strings.ToLower(segment[stampLen:]), each
+		run.AgentType = "" // of whatever is between here and the run
 	}
 	if len(segments) == 1 {
 		order = ""

@@ -1,0 +1,4 @@
+package relay
+
+// peersAreKnown says that the system tells who a connection's client is.
+const peersAreKnown = true
