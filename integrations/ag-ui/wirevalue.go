@@ -70,7 +70,7 @@ func appendValue(out, raw []byte, depth int) ([]byte, error) {
 		bits, _ := protowire.ConsumeFixed64(held)
 		return appendNumber(out, math.Float64frombits(bits)), nil
 	case 3:
-		return appendString(out, string(held)), nil
+		return appendString(out, validText(held)), nil
 	case 4:
 		bit, _ := protowire.ConsumeVarint(held)
 		return strconv.AppendBool(out, bit != 0), nil
