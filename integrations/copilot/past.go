@@ -106,7 +106,7 @@ func originOf(src integrations.Source, path string) (origin, bool) {
 func (o origin) session(src integrations.Source) integrations.Session {
 	return integrations.Session{
 		ID: o.id, Files: []string{o.path}, Procs: procs(src, filepath.Dir(o.path)), Noted: true,
-		Tell: func(src integrations.Source) (integrations.Told, error) { return o.retell(src) },
+		Tell: o.retell,
 	}
 }
 

@@ -89,10 +89,9 @@ func newest[T any](list []T, limit int) []T { return list[max(0, len(list)-limit
 
 // ending is how a turn ended.
 type ending struct {
-	at        int64
-	err       string
-	stopped   bool
-	retryText string
+	at      int64
+	err     string
+	stopped bool
 }
 
 // ending judges a turn by its last message; before it had any, by its session's error.

@@ -145,10 +145,9 @@ func (h *hearing) endTool(t *turn, id string, result *message, structured json.R
 	}
 	call.Posted = true
 	run := h.toolRun(t, id, call)
-	switch {
-	case result == nil:
+	if result == nil {
 		runtypes.Interrupt(run, h.at, why)
-	default:
+	} else {
 		h.describe(t, run, result, structured)
 	}
 	t.ran(run.End)

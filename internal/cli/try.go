@@ -85,7 +85,7 @@ func (a *app) try(ctx context.Context, argv []string) error {
 		return err
 	}
 	if exit != nil {
-		return fmt.Errorf("try: %s ended with %s", argv[0], exit)
+		return fmt.Errorf("try: %s ended with %w", argv[0], exit)
 	}
 	return nil
 }
