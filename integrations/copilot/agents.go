@@ -107,7 +107,7 @@ func (r *reducer) emitAgent(a *agent, s *stretch, dead bool) []runtypes.Op {
 	if a.Name != "" {
 		run.Metadata[agentkit.MetaAgentName] = a.Name
 	}
-	if s.prompt != nil {
+	if s.assume(); s.prompt != nil {
 		run.Inputs = runtypes.Messages(*s.prompt)
 	}
 	end := s.outcome(dead)

@@ -43,6 +43,7 @@ func (s *stretch) begin(r *record, model string) *call {
 // may add to what it is told until then.
 func (s *stretch) enter(c *call) {
 	if c.empty() {
+		s.assume()
 		s.entries = append(s.entries, entry{call: c})
 	}
 }

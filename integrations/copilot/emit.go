@@ -130,7 +130,9 @@ func (r *reducer) emit(f *family, p *progress, before []runtypes.Message) []runt
 			continue // the round came to nothing
 		}
 		run := r.llm(f, c)
-		run.Inputs = runtypes.Messages(s.inputs(c, r.options.Inputs, before, p.repeated)...)
+		if asked := s.inputs(c, r.options.Inputs, before, p.repeated); len(asked) > 0 {
+			run.Inputs = runtypes.Messages(asked...)
+		}
 		ops = append(ops, runtypes.Op{Verb: runtypes.Post, Run: run})
 	}
 	for ; *p.merges < len(s.merges); *p.merges++ {

@@ -2,6 +2,7 @@ package copilot
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -34,6 +35,8 @@ type payload struct {
 	Event        string `json:"hook_event_name"`
 	OtherSession string `json:"session_id"`
 	OtherPath    string `json:"transcript_path"`
+	OtherAgent   string `json:"agent_id"`
+	OtherParent  string `json:"parent_agent_id"`
 }
 
 // data is what the journal keeps of a payload: references and ids. The prompt is there
@@ -71,15 +74,11 @@ func peek(p integrations.Payload) (integrations.Route, error) {
 
 func parsePayload(p integrations.Payload) (payload, error) {
 	var in payload
-	if err := json.Unmarshal(agentkit.Slim(p.Body, len(p.Body), fields()...), &in); err != nil {
+	if err := agentkit.Decode(agentkit.Slim(p.Body, len(p.Body), fields()...), &in); err != nil {
 		return in, fmt.Errorf("copilot: payload: %w", err)
 	}
-	if in.Session == "" {
-		in.Session = in.OtherSession
-	}
-	if in.Transcript == "" {
-		in.Transcript = in.OtherPath
-	}
+	in.Session, in.Transcript = cmp.Or(in.Session, in.OtherSession), cmp.Or(in.Transcript, in.OtherPath)
+	in.Agent, in.Parent = cmp.Or(in.Agent, in.OtherAgent), cmp.Or(in.Parent, in.OtherParent)
 	in.Event = eventOf(p, &in)
 	if in.Session == "" || in.Event == "" {
 		return in, errors.New("copilot: payload: no session or event")
@@ -90,7 +89,7 @@ func parsePayload(p integrations.Payload) (payload, error) {
 func fields() []string {
 	return []string{
 		"sessionId", "timestamp", "cwd", "source", "prompt", "reason", "transcriptPath", "agentId", "parentAgentId",
-		"hook_event_name", "session_id", "transcript_path",
+		"hook_event_name", "session_id", "transcript_path", "agent_id", "parent_agent_id",
 	}
 }
 

@@ -292,7 +292,15 @@ func TestOldLogsWithoutUsageGiveRunsWithoutIt(t *testing.T) {
 			t.Errorf("metadata %v", m)
 		}
 	}
-	one(t, runs, runtypes.KindSubagent)
+	agent := one(t, runs, runtypes.KindSubagent) // whose prompt only the call that started it holds
+	if !strings.Contains(string(agent.Inputs), "SCENARIO:subchild") {
+		t.Errorf("inputs %s", agent.Inputs)
+	}
+	for _, call := range of(runs, runtypes.KindLLM) {
+		if call.ParentRunID == agent.ID && !strings.Contains(string(call.Inputs), "SCENARIO:subchild") {
+			t.Errorf("a call's inputs %s", call.Inputs)
+		}
+	}
 }
 
 func TestASessionWithoutALogShowsWhatItsHooksCarry(t *testing.T) {

@@ -337,6 +337,9 @@ func (r *reducer) takeAgent(rec *record, fresh bool) {
 	case s == nil:
 		return
 	}
+	if t := r.caller(a.Call); t != nil && told && len(s.calls) == 0 && a.Done == 0 {
+		s.task = t.task()
+	}
 	r.reader.agents[rec.agent] = s
 	s.add(rec)
 }

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"time"
+
+	"github.com/tracesmith/tracesmith/internal/agentkit"
 )
 
 // record is one line of a session's log, as far as it is read. data is what its kind
@@ -244,7 +246,7 @@ func shape(kind string) any {
 }
 
 // parseRecord decodes a line, or reports that it is none that matters. A field of an
-// unexpected shape voids that line only.
+// unexpected shape is left out.
 func parseRecord(text []byte) (record, bool) {
 	if kind := kindOf(text); kind != "" && shape(kind) == nil {
 		return record{}, false
@@ -255,11 +257,11 @@ func parseRecord(text []byte) (record, bool) {
 		Agent string          `json:"agentId"`
 		Data  json.RawMessage `json:"data"`
 	}
-	if json.Unmarshal(text, &l) != nil || l.At.Unix() <= 0 {
+	if agentkit.Decode(text, &l) != nil || l.At.Unix() <= 0 {
 		return record{}, false
 	}
 	r := record{kind: l.Kind, at: l.At, agent: l.Agent, data: shape(l.Kind)}
-	if r.data == nil || json.Unmarshal(l.Data, r.data) != nil {
+	if r.data == nil || agentkit.Decode(l.Data, r.data) != nil {
 		return record{}, false
 	}
 	return r, true

@@ -152,6 +152,19 @@ func TestAnErrorThatIsOvercomeIsNone(t *testing.T) {
 	x.wants("root GitHub Copilot CLI Turn", "  llm GitHub Copilot CLI 10/2")
 }
 
+func TestAFieldOfAnotherShapeCostsNoLine(t *testing.T) {
+	x := begun(t)
+	x.log(`assistant.turn_start {"turnId":"0","model":{"id":"gpt-5.4"}}`,
+		`session.usage_record {"usage":{"model":"gpt-5.4","inputTokens":10,"outputTokens":2,"duration":"5","apiCallId":"c1"}}`,
+		`assistant.message {"model":"gpt-5.4","content":"done","apiCallId":"c1","chunkIndex":"0","toolRequests":[{"toolCallId":"t1","name":"bash","arguments":"ls"}]}`,
+		`tool.execution_start {"toolCallId":"t1","toolName":"bash","arguments":"ls","mcpServerName":[]}`,
+		`tool.execution_complete {"toolCallId":"t1","success":true,"result":{"content":[{"type":"text"}]},"fileEdits":{"path":"x"}}`,
+		roundEnd())
+	x.log(stopHook(), stopEnd())
+	x.own(integrations.Grew)
+	x.wants("root GitHub Copilot CLI Turn", "  llm GitHub Copilot CLI 10/2", "  tool bash")
+}
+
 func TestAStopHookThatLetsTheTurnGoOnDoesNotEndIt(t *testing.T) {
 	x := begun(t)
 	x.log(answerLines("c1", "done")...)

@@ -163,17 +163,19 @@ func TestAPayloadIsRoutedToTheSessionThatItIsOf(t *testing.T) {
 	const agentID = "c8d46ae5-9e8c-4aa0-be8b-3761e03f6dfb"
 	log := `"transcriptPath":"/home/dev/.copilot/session-state/` + sessionID + `/events.jsonl"`
 	for body, want := range map[string]string{
-		`{"sessionId":"` + sessionID + `","timestamp":1,"source":"new"}`:                                                                    sessionStart,
-		`{"sessionId":"` + sessionID + `","timestamp":1,"prompt":"x"}`:                                                                      userPrompt,
-		`{"sessionId":"` + sessionID + `","timestamp":1,"reason":"complete"}`:                                                               sessionEnd,
-		`{"sessionId":"` + sessionID + `","timestamp":1,"errorContext":"model_call","error":{}}`:                                            errorOccurred,
-		`{"sessionId":"` + sessionID + `",` + log + `,"stopReason":"end_turn"}`:                                                             agentStop,
-		`{"sessionId":"` + agentID + `",` + log + `,"stopReason":"end_turn","agentId":"` + agentID + `","parentAgentId":"` + agentID + `"}`: agentStop,
-		`{"sessionId":"` + agentID + `","prompt":"x","agentId":"` + agentID + `","parentAgentId":"` + sessionID + `"}`:                      userPrompt,
-		`{"sessionId":"` + agentID + `",` + log + `,"agentName":"explore","stopReason":"end_turn","response":"x"}`:                          subagentStop,
-		`{"session_id":"` + sessionID + `","hook_event_name":"Stop","stop_reason":"end_turn"}`:                                              agentStop,
-		`{"session_id":"` + sessionID + `","hook_event_name":"UserPromptSubmit","prompt":"x"}`:                                              userPrompt,
-		`{"session_id":"` + sessionID + `","hook_event_name":"SessionEnd","reason":"complete"}`:                                             sessionEnd,
+		`{"sessionId":"` + sessionID + `","timestamp":1,"source":"new"}`:                                                                                        sessionStart,
+		`{"sessionId":"` + sessionID + `","timestamp":1,"prompt":"x"}`:                                                                                          userPrompt,
+		`{"sessionId":"` + sessionID + `","timestamp":1,"reason":"complete"}`:                                                                                   sessionEnd,
+		`{"sessionId":"` + sessionID + `","timestamp":1,"errorContext":"model_call","error":{}}`:                                                                errorOccurred,
+		`{"sessionId":"` + sessionID + `",` + log + `,"stopReason":"end_turn"}`:                                                                                 agentStop,
+		`{"sessionId":"` + agentID + `",` + log + `,"stopReason":"end_turn","agentId":"` + agentID + `","parentAgentId":"` + agentID + `"}`:                     agentStop,
+		`{"sessionId":"` + agentID + `","prompt":"x","agentId":"` + agentID + `","parentAgentId":"` + sessionID + `"}`:                                          userPrompt,
+		`{"sessionId":"` + agentID + `",` + log + `,"agentName":"explore","stopReason":"end_turn","response":"x"}`:                                              subagentStop,
+		`{"session_id":"` + sessionID + `","hook_event_name":"Stop","stop_reason":"end_turn"}`:                                                                  agentStop,
+		`{"session_id":"` + sessionID + `","hook_event_name":"UserPromptSubmit","prompt":"x"}`:                                                                  userPrompt,
+		`{"session_id":"` + agentID + `","hook_event_name":"UserPromptSubmit","prompt":"x","agent_id":"` + agentID + `","parent_agent_id":"` + sessionID + `"}`: userPrompt,
+		`{"sessionId":"` + sessionID + `","timestamp":1,"prompt":"x","reason":7}`:                                                                               userPrompt,
+		`{"session_id":"` + sessionID + `","hook_event_name":"SessionEnd","reason":"complete"}`:                                                                 sessionEnd,
 	} {
 		if r := route(t, body, nil); r.Event != want || r.Session != sessionID || r.PID != 4711 {
 			t.Errorf("%s\nis routed as %+v", body, r)

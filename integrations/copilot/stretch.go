@@ -14,6 +14,7 @@ import (
 type stretch struct {
 	place   place             // where it happens
 	prompt  *runtypes.Message // what the user asked
+	task    string            // what the call that started a subagent asked, for where no prompt says so
 	entries []entry
 	calls   []*call
 	open    *call // the model is at work
@@ -152,6 +153,14 @@ func (s *stretch) asked(r *record, u *userMessage) {
 		s.prompt = &runtypes.Message{Role: "user", Content: u.parts(u.Content)}
 	}
 	s.say(r, runtypes.Message{Role: "user", Content: u.parts(sent)})
+}
+
+// assume takes the task for the prompt that an older log does not hold.
+func (s *stretch) assume() {
+	if s.prompt == nil && s.task != "" {
+		s.prompt = &runtypes.Message{Role: "user", Content: s.task}
+		s.entries = append(s.entries, entry{message: *s.prompt})
+	}
 }
 
 // joins reports whether a prompt belongs to the turn that is on: the user steers it, or

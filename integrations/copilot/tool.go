@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tracesmith/tracesmith/internal/agentkit"
 	"github.com/tracesmith/tracesmith/runtypes"
 )
 
@@ -145,6 +146,17 @@ func (t *tool) skill() string {
 		return ""
 	}
 	return cmp.Or(in.Skill, in.Name)
+}
+
+// task is what the tool asked a subagent to do.
+func (t *tool) task() string {
+	var in struct {
+		Prompt string `json:"prompt"`
+	}
+	if agentkit.Decode(t.what.Arguments, &in) != nil {
+		return ""
+	}
+	return in.Prompt
 }
 
 // command is the shell command that the tool ran.
