@@ -41,6 +41,17 @@ func startsWord(b []byte, at int) bool {
 	return at >= 6 && b[at-6] == '\\' && b[at-5] == 'u'
 }
 
+// blob is how much base64 before a place tells that the place is in the middle of it.
+const blob = 32
+
+// inBlob reports whether b[at] is in the middle of base64, where any few letters turn
+// up by chance.
+func inBlob(b []byte, at int) bool {
+	return at >= blob && (b[at-1] == '/' || b[at-1] == '+') && skip(b, at-blob, blob, isBase64) == at && drawn(b[at-blob:at])
+}
+
+func isBase64(c byte) bool { return isAlnum(c) || c == '+' || c == '/' }
+
 // skip returns the first position from which no byte of the kind follows, at most
 // limit bytes on.
 func skip(b []byte, from, limit int, is func(byte) bool) int {

@@ -2,6 +2,7 @@ package redact
 
 import (
 	"bytes"
+	"encoding/base64"
 	"strings"
 )
 
@@ -41,6 +42,39 @@ func bearerValue(b []byte, from, to int) (int, int) {
 		return 0, 0
 	}
 	return from, end
+}
+
+// basicValue finds the credential after the scheme basic and its blank, which end at
+// to: base64 of a user, a colon and a password.
+func basicValue(b []byte, from, to int) (int, int) {
+	if !startsWord(b, from) {
+		return 0, 0
+	}
+	end := skip(b, to, maxUserinfo, isBase64)
+	end = skip(b, end, 2, func(c byte) bool { return c == '=' })
+	if !isLogin(b[to:end]) {
+		return 0, 0
+	}
+	return to, end
+}
+
+// isLogin reports whether v is base64 of a user and a password with a colon between.
+func isLogin(v []byte) bool {
+	if len(v) < 8 {
+		return false
+	}
+	v = bytes.TrimRight(v, "=")
+	text := make([]byte, base64.RawStdEncoding.DecodedLen(len(v)))
+	n, err := base64.RawStdEncoding.Decode(text, v)
+	if err != nil || bytes.IndexByte(text[:n], ':') < 0 {
+		return false
+	}
+	for _, c := range text[:n] {
+		if c < ' ' || c == 0x7f {
+			return false
+		}
+	}
+	return true
 }
 
 // maxCredential bounds what of a credential is looked at before it is judged. One

@@ -13,6 +13,8 @@ const (
 	kindBearer             // a bearer token may follow
 	kindURL                // a URL's host, perhaps with a user before it, follows
 	kindOption             // a command's option that may take a password
+	kindVendor             // a vendor's name, which may be part of a value's
+	kindBasic              // base64 of user and password may follow
 )
 
 // keyword is a literal that a secret cannot do without.
@@ -21,9 +23,9 @@ type keyword struct {
 	fold bool   // in any case
 	kind kind
 	name string // for the marker
-	rule int    // of a token: its place in tokens
+	rule int    // of a token: its place in rules; of a vendor: in vendors
 	how  trust  // of a name: what its value must show
-	next uint8  // the keyword to try after this one; 0: none
+	next uint16 // the keyword to try after this one; 0: none
 }
 
 // at reports whether the keyword stands at b[from:]. There is room for it.
@@ -47,8 +49,10 @@ const (
 
 // index is the gate: it finds keywords in one look-up for each byte.
 type index struct {
-	first [1 << hashBits]uint8 // by hash of the last bytes: the first keyword; 0: none ends so
-	words []keyword            // words[0] stands for none
+	first   [1 << hashBits]uint16 // by hash of the last bytes: the first keyword; 0: none ends so
+	words   []keyword             // words[0] stands for none
+	rules   []*rule               // of tokens
+	vendors []vendor
 }
 
 // step takes one byte more into the hash, and the oldest out. Case is folded away.
@@ -63,35 +67,49 @@ func (x *index) add(k keyword) {
 		hash = step(hash, k.text[i])
 	}
 	k.next = x.first[hash]
-	x.first[hash] = uint8(len(x.words))
+	x.first[hash] = uint16(len(x.words))
 	x.words = append(x.words, k)
 }
-
-// maxKeywords is what a byte can number.
-const maxKeywords = 256
 
 // fastIndex holds what a prefix gives away, fullIndex also what the context does.
 // They are built when first used: the hook's process starts with neither.
 var fastIndex, fullIndex = sync.OnceValue(newFast), sync.OnceValue(newFull)
 
 func newFast() *index {
-	x := &index{words: make([]keyword, 1, maxKeywords)}
-	for i := range tokens {
-		for _, word := range tokens[i].keywords {
-			x.add(keyword{text: word, kind: kindToken, name: tokens[i].name, rule: i})
-		}
-	}
-	x.add(keyword{text: pemBegin, kind: kindPEM, name: "private-key"})
+	x := &index{words: make([]keyword, 1, 256)}
+	x.addPrefixes()
 	return x
 }
 
+// addPrefixes enters what the hook looks for.
+func (x *index) addPrefixes() {
+	for i := range tokens {
+		x.addToken(&tokens[i], false)
+	}
+	x.add(keyword{text: pemBegin, kind: kindPEM, name: "private-key"})
+}
+
+// addToken enters a rule; fold says that its keywords are in lower case, and its
+// pattern tells the case.
+func (x *index) addToken(r *rule, fold bool) {
+	for _, word := range r.keywords {
+		x.add(keyword{text: word, fold: fold, kind: kindToken, name: r.name, rule: len(x.rules)})
+	}
+	x.rules = append(x.rules, r)
+}
+
+// newFull enters the published rules first: of two keywords that end alike the later
+// is tried before, and what is known in more than one way should go by our names.
 func newFull() *index {
-	x := newFast()
+	x := &index{words: make([]keyword, 1, 512)}
+	x.addPublished()
+	x.addPrefixes()
 	for _, k := range names {
 		x.add(k)
 	}
-	x.add(keyword{text: "authorization", fold: true, kind: kindHeader, name: "auth-header"})
+	x.add(keyword{text: "authorization", fold: true, kind: kindHeader, name: authHeader})
 	x.add(keyword{text: "bearer", fold: true, kind: kindBearer, name: "bearer"})
+	x.add(keyword{text: "basic ", fold: true, kind: kindBasic, name: authHeader})
 	x.add(keyword{text: "://", kind: kindURL, name: "url-password"})
 	for _, flag := range flags() {
 		x.add(keyword{text: flag, kind: kindOption, name: "password"})

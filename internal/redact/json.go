@@ -147,20 +147,20 @@ func (w *walker) key(text []byte) {
 		w.label, w.rule = true, verdict{}
 		return
 	}
-	if w.rule = w.judge(text); w.rule.how != none {
+	if w.rule = w.judge(text); w.rule.how != none || w.rule.vendor != nil {
 		return
 	}
 	if is(valueWord, text) {
 		w.rule = w.named
 	} else if w.holder.how != none && !is(innocent, text) {
-		w.rule = verdict{w.holder.rule, faint}
+		w.rule = verdict{rule: w.holder.rule, how: faint}
 	}
 }
 
 // judge says what a name is worth, a header's too.
 func (w *walker) judge(name []byte) verdict {
 	if isHeader(name) {
-		return verdict{authHeader, weak}
+		return verdict{rule: authHeader, how: weak}
 	}
 	return w.index.sensitive(name)
 }
@@ -178,6 +178,11 @@ func (w *walker) value(text []byte) {
 		return
 	}
 	switch {
+	case w.rule.vendor != nil:
+		if name, ok := w.rule.vendor.knows(text); ok {
+			w.spans = append(w.spans, span{0, len(text), name})
+			return
+		}
 	case w.rule.how == none:
 	case w.rule.rule == authHeader:
 		if from, to := credential(text, 0); to > from {

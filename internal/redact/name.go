@@ -93,8 +93,9 @@ func element(b []byte, n name) (int, int) {
 
 // verdict is what a name says of its value.
 type verdict struct {
-	rule string // empty: nothing
-	how  trust
+	rule   string // empty: nothing
+	how    trust
+	vendor vendor // whose word is in it; nil: nobody's
 }
 
 // sensitive judges the name of a key or a variable.
@@ -102,21 +103,26 @@ func (x *index) sensitive(name []byte) verdict {
 	if len(name) < gram || len(name) > maxName {
 		return verdict{}
 	}
+	var found verdict
 	var hash uint32
 	for i, c := range name {
 		hash = step(hash, c)
 		for n := x.first[hash]; n != 0; n = x.words[n].next {
 			k := &x.words[n]
 			from := i + 1 - len(k.text)
-			if k.kind != kindName || from < 0 || !k.at(name, from) {
+			if k.kind != kindName && k.kind != kindVendor || from < 0 || !k.at(name, from) {
 				continue
 			}
-			if end, how := nameEnd(k, name, from, i+1); how != none && end == len(name) {
-				return verdict{k.name, how}
+			if k.kind == kindVendor {
+				if rest := name[i+1:]; len(rest) <= maxAfter && !ofDigest(rest) {
+					found.vendor = x.vendors[k.rule]
+				}
+			} else if end, how := nameEnd(k, name, from, i+1); how != none && end == len(name) {
+				return verdict{rule: k.name, how: how}
 			}
 		}
 	}
-	return verdict{}
+	return found
 }
 
 // nameEnd returns where the name with the keyword b[from:to] ends, and what it is

@@ -11,6 +11,9 @@ type rule struct {
 	keywords []string // a token starts with one of these, in exactly these letters
 	pattern  string   // RE2, matched where a keyword begins
 	word     bool     // only at the start of a word: the keyword is short or common
+	back     int      // bytes of a token before its keyword
+	strict   bool     // the pattern says it all: no word goes on after a match
+	entropy  float64  // what a match has at least, in bits for each byte
 
 	once     sync.Once
 	head     []byteSet      // what a match can begin with
@@ -32,7 +35,7 @@ const (
 // barren is where the rule matches nothing before, and comes back with what this
 // call learned: a long run of beginnings is looked through once, not from each.
 func (r *rule) match(b []byte, from, barren int) (to, nothing int) {
-	if from < barren || r.word && !startsWord(b, from) {
+	if from < barren || r.word && (!startsWord(b, from) || inBlob(b, from)) {
 		return from, barren
 	}
 	r.once.Do(func() {
@@ -60,6 +63,12 @@ func (r *rule) match(b []byte, from, barren int) (to, nothing int) {
 		return from, barren
 	}
 	to = from + loc[1]
+	if r.strict {
+		if to < len(b) && isWord(b[to]) || r.entropy > 0 && entropy(b[from:to]) < r.entropy {
+			return from, barren
+		}
+		return to, barren
+	}
 	for to < len(b) && (isWord(b[to]) || b[to] == '-') {
 		to++
 	}
@@ -69,8 +78,8 @@ func (r *rule) match(b []byte, from, barren int) (to, nothing int) {
 // inToken reports whether c may stand in a token of any rule.
 func inToken(c byte) bool { return isToken(c) || c == '=' || c == '\\' }
 
-// tokens are the rules for what a prefix gives away. The patterns are our own,
-// after what the providers publish of their formats.
+// tokens are the rules for what a prefix gives away, which the hook has too. The
+// patterns are our own, after what the providers publish of their formats.
 var tokens = [...]rule{
 	// Model providers and the tools around them.
 	{name: "anthropic-key", keywords: []string{"sk-ant-"}, pattern: `sk-ant-[\w-]{20,}`},
@@ -107,10 +116,14 @@ var tokens = [...]rule{
 	{name: "postman-key", keywords: []string{"PMAK-"}, pattern: `PMAK-[0-9a-f]{24}-[0-9a-f]{34}`},
 	{name: "figma-token", keywords: []string{"figd_"}, pattern: `figd_[\w-]{40}`, word: true},
 	{name: "linear-key", keywords: []string{"lin_api_"}, pattern: `lin_api_[0-9A-Za-z]{40}`},
+	{name: "airtable-token", keywords: []string{"pat"}, pattern: `pat[0-9A-Za-z]{14}\.[0-9a-f]{64}`, word: true},
+	{name: "sourcegraph-token", keywords: []string{"sgp_"}, pattern: `sgp_(?:(?:[0-9a-fA-F]{16}|local)_)?[0-9a-fA-F]{40}`, word: true},
 	{name: "notion-token", keywords: []string{"ntn_"}, pattern: `ntn_[0-9A-Za-z]{40,}`, word: true},
 
 	// Clouds and hosting.
 	{name: "aws-access-key-id", keywords: []string{"AKIA", "ASIA", "ABIA", "ACCA", "A3T"}, pattern: `(?:A3T[0-9A-Z]|ABIA|ACCA|AKIA|ASIA)[0-9A-Z]{16}\b`, word: true},
+	{name: "azure-client-secret", keywords: []string{"0Q~", "1Q~", "2Q~", "3Q~", "4Q~", "5Q~", "6Q~", "7Q~", "8Q~", "9Q~"}, back: 3, pattern: `[\w~.]{3}\dQ~[\w~.-]{31,34}`, word: true},
+	{name: "maxmind-license-key", keywords: []string{"_mmk"}, back: 36, pattern: `[0-9A-Za-z]{6}_[0-9A-Za-z]{29}_mmk\b`, word: true},
 	{name: "google-key", keywords: []string{"AIza"}, pattern: `AIza[\w-]{35}`, word: true},
 	{name: "google-oauth-token", keywords: []string{"ya29."}, pattern: `ya29\.[\w-]{10,}`, word: true},
 	{name: "google-oauth-secret", keywords: []string{"GOCSPX-"}, pattern: `GOCSPX-[\w-]{20,}`},
@@ -145,5 +158,7 @@ var tokens = [...]rule{
 	{name: "square-token", keywords: []string{"sq0atp-", "sq0csp-"}, pattern: `sq0(?:atp|csp)-[\w-]{22,}`},
 	{name: "shopify-token", keywords: []string{"shpat_", "shpca_", "shppa_", "shpss_"}, pattern: `shp(?:at|ca|pa|ss)_[0-9a-fA-F]{32}`},
 
+	{name: "teams-webhook", keywords: []string{".webhook.office.com"}, pattern: `\.webhook\.office\.com\\?/webhookb2\\?/[\w@-]+(?:\\?/[\w-]+)+`},
+	{name: "private-key", keywords: []string{"LS0tLS1CRUdJTi"}, pattern: `LS0tLS1CRUdJTi(?:BQUklWQVRFIEtFWS|BSU0EgUFJJVkFURSBLRVkt|BFQyBQUklWQVRFIEtFWS|BEU0EgUFJJVkFURSBLRVkt|BPUEVOU1NIIFBSSVZBVEUgS0VZ|BFTkNSWVBURUQgUFJJVkFURSBLRVkt|BQR1AgUFJJVkFURSBLRVkgQkxPQ0)[0-9A-Za-z+/]*=*`},
 	{name: "jwt", keywords: []string{"eyJ"}, pattern: `eyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]{8,}`, word: true},
 }

@@ -8,7 +8,7 @@ type span struct {
 
 // scan appends the secrets in b, in order and apart from each other.
 func (x *index) scan(b []byte, spans []span) []span {
-	in := scanner{text: b}
+	in := scanner{index: x, text: b}
 	var hash uint32
 	free := 0 // where the last span ended
 	for i, c := range b {
@@ -30,6 +30,7 @@ func (x *index) scan(b []byte, spans []span) []span {
 
 // scanner is what is known of a text while it is scanned.
 type scanner struct {
+	*index
 	text   []byte
 	barren []int // by rule: where it matches nothing before; nil: nothing is known
 }
@@ -40,7 +41,11 @@ func (s *scanner) look(k *keyword, from, to int) (span, bool) {
 	found := span{rule: k.name}
 	switch k.kind {
 	case kindToken:
-		found = span{from, s.token(k, from), k.name}
+		start := from - s.rules[k.rule].back
+		if start < 0 {
+			return span{}, false
+		}
+		found = span{start, s.token(k, start), k.name}
 	case kindPEM:
 		found.from, found.to = from, pemEnd(b, from)
 	case kindName:
@@ -53,6 +58,10 @@ func (s *scanner) look(k *keyword, from, to int) (span, bool) {
 		found.from, found.to = userinfo(b, to)
 	case kindOption:
 		found.from, found.to = optionValue(b, from, to)
+	case kindBasic:
+		found.from, found.to = basicValue(b, from, to)
+	case kindVendor:
+		found = vendorValue(s.vendors[k.rule], b, to)
 	}
 	if found.from >= found.to {
 		return span{}, false
@@ -69,10 +78,10 @@ func (s *scanner) token(k *keyword, from int) int {
 	if s.barren != nil {
 		known = s.barren[k.rule]
 	}
-	to, nothing := tokens[k.rule].match(s.text, from, known)
+	to, nothing := s.rules[k.rule].match(s.text, from, known)
 	if nothing > known {
 		if s.barren == nil {
-			s.barren = make([]int, len(tokens))
+			s.barren = make([]int, len(s.rules))
 		}
 		s.barren[k.rule] = nothing
 	}

@@ -75,3 +75,13 @@ func proseWord(word []byte) bool {
 	}
 	return false
 }
+
+// digestWord names what looks drawn and is public.
+func digestWord(word []byte) bool {
+	switch string(word) {
+	case "sha", "sha1", "sha256", "sha512", "md5", "hash", "digest", "checksum", "commit", "rev", "revision", "ref",
+		"integrity", "etag", "h1", "uuid", "guid", "fingerprint", "version", "id", "ids", "url", "build", "release", "tag":
+		return true
+	}
+	return false
+}
