@@ -14,7 +14,8 @@ func DecodeJSON(raw []byte) (*Event, []Problem) {
 
 // decodeObject reads an event from a tidy object.
 func decodeObject(raw json.RawMessage) (*Event, []Problem) {
-	name, ok := typeOf(raw)
+	members := membersOf(raw)
+	name, ok := typeOf(members)
 	if !ok {
 		return nil, []Problem{{Code: BadFrame}}
 	}
@@ -24,7 +25,7 @@ func decodeObject(raw json.RawMessage) (*Event, []Problem) {
 	}
 	r := reader{place: string(name)}
 	e := &Event{Type: name}
-	readObject(&r, props, raw, e)
+	readMembers(&r, props, members, e)
 	for _, p := range required[name] {
 		if p.write(e) == nil {
 			r.report(BadFrame, p.name)
@@ -35,8 +36,8 @@ func decodeObject(raw json.RawMessage) (*Event, []Problem) {
 }
 
 // typeOf finds the event's type; of two, the last counts, as everywhere in JSON.
-func typeOf(raw json.RawMessage) (t Type, ok bool) {
-	for _, m := range membersOf(raw) {
+func typeOf(members []member) (t Type, ok bool) {
+	for _, m := range members {
 		if m.key == "type" {
 			t, ok = Type(textOf(m.value)), kindOf(m.value) == stringKind
 		}

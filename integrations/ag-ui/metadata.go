@@ -80,24 +80,50 @@ func MergeMetadata(existing, incoming Metadata) Metadata {
 	}
 	merged := make(Metadata, len(existing), len(existing)+len(incoming))
 	copy(merged, existing)
-	place := merged.places()
+	at := placesOf(merged)
 	for _, f := range incoming {
-		if i, known := place[f.Key]; known {
-			merged[i].Value = f.Value
-			continue
-		}
-		place[f.Key] = len(merged)
-		merged = append(merged, f)
+		merged = at.set(merged, f)
 	}
 	return merged
 }
 
-func (m Metadata) places() map[string]int {
-	place := make(map[string]int, len(m))
-	for i, f := range m {
-		place[f.Key] = i
+// places finds keys in an object that grows. A small one is searched.
+type places map[string]int
+
+// searched is how many keys are searched one after the other.
+const searched = 16
+
+func placesOf(m Metadata) places {
+	if len(m) <= searched {
+		return nil
 	}
-	return place
+	at := make(places, len(m))
+	for i, f := range m {
+		at[f.Key] = i
+	}
+	return at
+}
+
+// set sets a key's value, in its place or at the end.
+func (at *places) set(m Metadata, f Field) Metadata {
+	if *at == nil && len(m) > searched {
+		*at = placesOf(m)
+	}
+	i, known := 0, false
+	if *at == nil {
+		i = m.index(f.Key)
+		known = i >= 0
+	} else {
+		i, known = (*at)[f.Key]
+	}
+	if known {
+		m[i].Value = f.Value
+		return m
+	}
+	if *at != nil {
+		(*at)[f.Key] = len(m)
+	}
+	return append(m, f)
 }
 
 // readMetadata reads what stands under "metadata". The code is empty when it is an
@@ -111,14 +137,9 @@ func readMetadata(raw json.RawMessage) (md Metadata, code string) {
 		return nil, MetadataNotObject
 	}
 	md = Metadata{}
-	place := map[string]int{}
+	var at places
 	for _, m := range membersOf(raw) {
-		if i, twice := place[m.key]; twice {
-			md[i].Value = m.value
-			continue
-		}
-		place[m.key] = len(md)
-		md = append(md, Field{Key: m.key, Value: m.value, raw: m.raw})
+		md = at.set(md, Field{Key: m.key, Value: m.value, raw: m.raw})
 	}
 	return md, ""
 }

@@ -1,6 +1,9 @@
 package agui
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // Normalizer replaces the short forms of the protocol by the long ones: a chunk by the
 // START, CONTENT or ARGS and END that it stands for, a retired THINKING event by the
@@ -221,11 +224,11 @@ func (l *lane) conflicts(e *Event) []Problem {
 
 // retired translates an event of a 0.x producer, which names no ids.
 func (n *Normalizer) retired(e *Event) ([]*Event, []Problem) {
-	var problems []Problem
+	if !strings.HasPrefix(string(e.Type), "THINKING_") {
+		return []*Event{e}, nil
+	}
 	now := *e
 	switch e.Type {
-	default:
-		return []*Event{e}, nil
 	case ThinkingStart:
 		n.spans++
 		t := n.thoughtOf(e.Owner())
@@ -243,7 +246,7 @@ func (n *Normalizer) retired(e *Event) ([]*Event, []Problem) {
 	case ThinkingTextMessageContent:
 		t := n.thoughtOf(e.Owner())
 		if t.message == nil {
-			problems = []Problem{{Code: ContentNotOpen, Detail: string(e.Type)}}
+			problems := []Problem{{Code: ContentNotOpen, Detail: string(e.Type)}}
 			start := &Event{Type: ReasoningMessageStart, Timestamp: e.Timestamp, SubagentRunID: e.SubagentRunID,
 				MessageID: n.nextThought(e), Role: reasoningRole()}
 			now.Type, now.MessageID = ReasoningMessageContent, t.message
@@ -258,7 +261,7 @@ func (n *Normalizer) retired(e *Event) ([]*Event, []Problem) {
 		now.Type, now.MessageID = ReasoningMessageEnd, t.message
 		t.message = nil
 	}
-	return []*Event{&now}, problems
+	return []*Event{&now}, nil
 }
 
 func reasoningRole() *string {

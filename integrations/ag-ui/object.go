@@ -120,6 +120,9 @@ func skipValue(raw []byte, at int) int {
 
 // textOf is the string that a JSON string literal stands for.
 func textOf(raw []byte) string {
+	if len(raw) >= 2 && raw[0] == '"' && bytes.IndexByte(raw, '\\') < 0 {
+		return string(raw[1 : len(raw)-1])
+	}
 	var s string
 	if json.Unmarshal(raw, &s) != nil {
 		return ""
@@ -129,6 +132,9 @@ func textOf(raw []byte) string {
 
 // appendString appends s as a JSON string, leaving <, > and & as they are.
 func appendString(out []byte, s string) []byte {
+	if isPlain(s) {
+		return append(append(append(out, '"'), s...), '"')
+	}
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)
 	enc.SetEscapeHTML(false)
@@ -136,4 +142,14 @@ func appendString(out []byte, s string) []byte {
 		return append(out, `""`...)
 	}
 	return append(out, bytes.TrimSuffix(buf.Bytes(), []byte("\n"))...)
+}
+
+// isPlain reports whether a string needs no escapes in JSON.
+func isPlain(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c >= 0x7f || c == '"' || c == '\\' {
+			return false
+		}
+	}
+	return true
 }

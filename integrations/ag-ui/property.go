@@ -28,14 +28,19 @@ func (r *reader) report(code, property string) {
 
 // readObject sets the fields of t from a tidy object. Unknown properties are skipped.
 func readObject[T any](r *reader, props []property[T], raw json.RawMessage, t *T) {
-	for _, m := range membersOf(raw) {
-		for _, p := range props {
-			if p.name == m.key {
-				if code := p.read(r, t, m.value); code != "" {
-					r.report(code, p.name)
-				}
-				break
+	readMembers(r, props, membersOf(raw), t)
+}
+
+func readMembers[T any](r *reader, props []property[T], members []member, t *T) {
+	for _, m := range members {
+		for i := range props {
+			if props[i].name != m.key {
+				continue
 			}
+			if code := props[i].read(r, t, m.value); code != "" {
+				r.report(code, m.key)
+			}
+			break
 		}
 	}
 }

@@ -90,7 +90,7 @@ func splitPart(r record) (record, error) {
 	if textOf(r.get("type")) != "binary" {
 		return splitArm(r)
 	}
-	source := record{}
+	var source record
 	switch {
 	case r.get("data") != nil:
 		source = record{{"type", json.RawMessage(`"data"`)}, {"value", r.get("data")}}

@@ -2,6 +2,7 @@ package agui
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -336,5 +337,27 @@ func TestASnapshotsMessagesAreNeverChanged(t *testing.T) {
 	message := a.Messages()[0]
 	if string(message.Content) != `"ab"` || Text(message.ToolCalls[0].Function.Arguments) != "{}" {
 		t.Errorf("%+v", message)
+	}
+}
+
+func TestAKeyThatComesAgainKeepsItsPlaceHoweverManyThereAre(t *testing.T) {
+	for _, n := range []int{3, searched, searched + 1, 100} {
+		text := "{"
+		for i := range n {
+			text += fmt.Sprintf(`"k%d":%d,`, i, i)
+		}
+		var md, twice Metadata
+		if err := json.Unmarshal([]byte(text+`"k1":"last"}`), &md); err != nil {
+			t.Fatal(err)
+		}
+		if value, _ := md.Get("k1"); len(md) != n || md[1].Key != "k1" || string(value) != `"last"` {
+			t.Errorf("%d keys: %s", n, md.text())
+		}
+		for i := range md {
+			twice = MergeMetadata(twice, Metadata{md[i], {Key: "k0", Value: json.RawMessage("null")}})
+		}
+		if value, _ := twice.Get("k0"); len(twice) != n || string(value) != "null" {
+			t.Errorf("%d keys: %s", n, twice.text())
+		}
 	}
 }

@@ -35,15 +35,6 @@ type wireMessage struct {
 	toWire   func(record) (record, error)
 }
 
-func (m *wireMessage) field(n protowire.Number) *wireField {
-	for i := range m.fields {
-		if m.fields[i].number == n {
-			return &m.fields[i]
-		}
-	}
-	return nil
-}
-
 func wire(fields ...wireField) *wireMessage { return &wireMessage{fields: fields} }
 
 func need(n protowire.Number, name string) wireField   { return wireField{n, name, wireText, nil} }
