@@ -124,6 +124,18 @@ func (r *Reducer) Fail(message string, at time.Time) {
 	r.Add(Frame{Event: &Event{Type: RunError, Message: &message}}, at)
 }
 
+// Abort fails a run that is open for a reason that its stream does not tell, or one that
+// a request named and that never began.
+func (r *Reducer) Abort(message string, at time.Time) {
+	switch {
+	case r.closed:
+	case r.turn == nil:
+		r.Fail(message, at)
+	case r.turn.of.open:
+		r.Add(Frame{Event: &Event{Type: RunError, Message: &message}}, at)
+	}
+}
+
 // Problems returns what was wrong with the stream so far.
 func (r *Reducer) Problems() []Problem { return r.asm.Problems() }
 

@@ -113,6 +113,8 @@ func TestEveryRecordedStreamGivesItsRuns(t *testing.T) {
 			if filepath.Ext(path) == ".bin" { // numbers are doubles there
 				return
 			}
+			// Tracesmith's own version is not what is tested.
+			got = bytes.ReplaceAll(got, marshal(t, runtypes.Version()), []byte(`"VERSION"`))
 			golden := filepath.Join(filepath.Dir(path), "runs.json")
 			if *update && filepath.Ext(path) == ".jsonl" {
 				if err := os.WriteFile(golden, append(got, '\n'), 0o644); err != nil {
