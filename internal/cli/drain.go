@@ -20,6 +20,7 @@ import (
 	"github.com/tracesmith/tracesmith/internal/drain"
 	"github.com/tracesmith/tracesmith/internal/journal"
 	"github.com/tracesmith/tracesmith/internal/redact"
+	"github.com/tracesmith/tracesmith/internal/relay"
 )
 
 // exportLimit bounds how long a drainer tries one export: what does not get
@@ -146,6 +147,9 @@ func (a *app) drainGroup(ctx context.Context, state *journal.State, g group, fla
 	defer func() { err = errors.Join(err, end()) }()
 	cfg := a.drainConfig(state, g.settings, destinations, flags, log)
 	cfg.Agents = func(name string) *integrations.Agent {
+		if name == relay.Name && !flags.linger && slices.Contains(g.agents, relay.Integration) {
+			return relay.Agent() // what a relay that is gone has left
+		}
 		agent, _ := agents.Find(name)
 		if !slices.Contains(g.agents, name) {
 			return nil

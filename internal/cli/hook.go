@@ -43,6 +43,7 @@ func runHook(args []string, env func(string) string, stdin io.Reader, stdout io.
 		Spawn:   spawnDrainer,
 		Deliver: awaitDrainer,
 	})
+	startRelay(args, env)
 	return exitOK
 }
 

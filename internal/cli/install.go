@@ -23,6 +23,7 @@ type setupFlags struct {
 	scope                        string
 	yes, dryRun, asJSON          bool
 	takeOver, standDown, restore bool
+	relay                        string // how the relay is to be started; empty: no relay
 }
 
 // installCommand registers the hooks in agents' settings.
@@ -44,12 +45,17 @@ Agents: ` + strings.Join(agents.Names(), ", ") + ".",
 			if err := flags.check("install"); err != nil {
 				return err
 			}
+			if err := flags.checkRelay(); err != nil {
+				return err
+			}
 			return a.install(flags)
 		},
 	}
 	flags.add(cmd)
 	cmd.Flags().BoolVar(&flags.takeOver, "take-over", false, "switch LangSmith's own plugin off where it traces an agent")
 	cmd.Flags().BoolVar(&flags.standDown, "stand-down", false, "leave agents to LangSmith's own plugin where it traces them")
+	cmd.Flags().StringVar(&flags.relay, "relay", "", "have the relay trace deepagents-code, started as a service or by a hook")
+	cmd.Flags().Lookup("relay").NoOptDefVal = "auto"
 	return cmd
 }
 

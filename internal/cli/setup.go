@@ -10,6 +10,7 @@ import (
 
 	"github.com/tracesmith/tracesmith/integrations"
 	"github.com/tracesmith/tracesmith/internal/agents"
+	"github.com/tracesmith/tracesmith/internal/relay"
 	"github.com/tracesmith/tracesmith/internal/setup"
 )
 
@@ -64,6 +65,12 @@ func (a *app) anyPlanned(done []outcome, flags setupFlags) bool {
 // plugin.
 func (a *app) planInstall(i *setup.Installer, agent *integrations.Agent, flags setupFlags) outcome {
 	scope := setup.Scope(flags.scope)
+	switch {
+	case flags.relay != "":
+		return a.planRelay(i, flags)
+	case a.relayed(i, agent):
+		return planned(agent, scope, setup.Plan{State: setup.Already, Detail: "left to the relay (uninstall it first to have the hooks)"}, nil)
+	}
 	plan, err := i.Install(agent, scope, flags.takeOver)
 	if err == nil && plan.Rival != "" && !flags.takeOver {
 		switch {
@@ -104,6 +111,12 @@ func (a *app) uninstall(flags setupFlags) error {
 	var done []outcome
 	for _, agent := range flags.chosen() {
 		plan, err := i.Uninstall(agent, setup.Scope(flags.scope))
+		if agent.Name == relay.Integration && flags.scope == string(setup.User) && err == nil {
+			var beside setup.Plan
+			if beside, err = a.unplanRelay(i); len(beside.Changes) > 0 {
+				plan, plan.State = plan.And(beside), setup.Removed
+			}
+		}
 		done = append(done, planned(agent, setup.Scope(flags.scope), plan, err))
 	}
 	if flags.restore {

@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"path/filepath"
 	"sync/atomic"
 	"time"
 
@@ -116,7 +115,7 @@ func (r *Relay) acquire() (err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("relay: %w", err)
 	}
-	lock := flock.New(filepath.Join(dir, "lock"), flock.SetPermissions(0o600))
+	lock := flock.New(LockPath(r.cfg.Drain.State.Dir()), flock.SetPermissions(0o600))
 	switch held, err := lock.TryLock(); {
 	case err != nil:
 		return fmt.Errorf("relay: lock: %w", err)

@@ -3,6 +3,7 @@ package setup
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/tracesmith/tracesmith/integrations"
@@ -48,6 +49,13 @@ type Change struct {
 	receipt *Receipt // to write; nil: the one that there is goes
 	folder  string   // up to which empty folders go with the file
 	shared  bool
+}
+
+// And is a plan that makes the changes of both, for the same agent.
+func (p Plan) And(other Plan) Plan {
+	p.Changes = slices.Concat(p.Changes, other.Changes)
+	p.stale = slices.Concat(p.stale, other.stale)
+	return p
 }
 
 // Apply makes the changes, all or none.

@@ -12,6 +12,7 @@ type Command struct {
 	Program string   // this program's file
 	Dir     string   // the state's directory; the drainer's working directory too
 	Session string   // the session's key, the only thing in the arguments
+	Args    []string // what else the program is to do; empty: to be a drainer
 	Environ []string // the environment to choose from: os.Environ()
 }
 
@@ -19,7 +20,11 @@ type Command struct {
 // device: an inherited one would keep the agent waiting for its end, and a pipe
 // would kill it on its first write.
 func Start(c Command) error {
-	cmd := exec.Command(c.Program, "drain", "--session", c.Session, "--linger")
+	args := c.Args
+	if len(args) == 0 {
+		args = []string{"drain", "--session", c.Session, "--linger"}
+	}
+	cmd := exec.Command(c.Program, args...)
 	cmd.Dir = c.Dir
 	cmd.Env = environ(c.Environ, c.Dir)
 	cmd.SysProcAttr = detached()
