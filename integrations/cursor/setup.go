@@ -21,6 +21,12 @@ func setup() integrations.Setup {
 		},
 		Add:    addHooks,
 		Remove: removeHooks,
+		Shell: func(system string) integrations.Shell {
+			if system == "windows" { // it has been seen to start cmd, and PowerShell
+				return integrations.Cmd
+			}
+			return integrations.Sh
+		},
 		Note: `Cursor reads the table when it is saved. A project's table counts in a workspace that is trusted.
 A Cursor that was started from the desktop has no variables of a shell: put settings in Tracesmith's file.`,
 	}

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/tracesmith/tracesmith/integrations"
 )
 
 const command = "[ -x /usr/bin/tracesmith ] && exec /usr/bin/tracesmith hook cursor; exit 0"
@@ -105,5 +107,12 @@ func TestWhereTheTableIs(t *testing.T) {
 		if got := filepath.ToSlash(setup().Path("/home/dev", project, nil)); got != "/home/dev/.cursor/hooks.json" {
 			t.Error(got)
 		}
+	}
+}
+
+func TestOnWindowsTheCommandIsOneThatBothItsShellsRun(t *testing.T) {
+	shell := setup().Shell
+	if shell("windows") != integrations.Cmd || shell("darwin") != integrations.Sh || shell("linux") != integrations.Sh {
+		t.Errorf("windows %s, darwin %s, linux %s", shell("windows"), shell("darwin"), shell("linux"))
 	}
 }
