@@ -7,6 +7,7 @@ import (
 	claudecode "github.com/tracesmith/tracesmith/integrations/claude-code"
 	"github.com/tracesmith/tracesmith/integrations/copilot"
 	"github.com/tracesmith/tracesmith/integrations/cursor"
+	deepagentscode "github.com/tracesmith/tracesmith/integrations/deepagents-code"
 	openaicodex "github.com/tracesmith/tracesmith/integrations/openai-codex"
 	"github.com/tracesmith/tracesmith/integrations/opencode"
 	"github.com/tracesmith/tracesmith/integrations/pi"
@@ -19,6 +20,7 @@ func All() []*integrations.Agent {
 		openaicodex.Agent(),
 		opencode.Agent(),
 		cursor.Agent(),
+		deepagentscode.Agent(),
 		pi.Agent(),
 		copilot.Agent(),
 	}
