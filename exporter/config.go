@@ -2,8 +2,10 @@ package exporter
 
 import (
 	"context"
+	"crypto/tls"
 	"log/slog"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
@@ -55,6 +57,18 @@ type Config struct {
 	// HTTPClient sends the requests. Its redirect policy is replaced. Nil: a
 	// client of the exporter's own.
 	HTTPClient *http.Client
+
+	// How the client of the exporter's own connects; without effect beside HTTPClient.
+	TLS   *tls.Config                           // certificates to trust and to show. Nil: the system's, and none
+	Proxy func(*http.Request) (*url.URL, error) // Nil: that of the environment
+
+	// Wrap is put around what sends requests, to watch them: what it returns must send
+	// them on. Nil: nothing is.
+	Wrap func(http.RoundTripper) http.RoundTripper
+
+	// AllowHTTP lets runs and the key go unencrypted to another machine: an http://
+	// endpoint is refused otherwise, unless it is on this one.
+	AllowHTTP bool
 
 	MaxBatch   int           // ops in a request. 0: what the server states, else DefaultMaxBatch
 	MaxBytes   int           // bytes in a request before compression. 0: as above, else DefaultMaxBytes

@@ -69,7 +69,7 @@ func (d *drops) add(ops []runtypes.Op, why error) {
 // config is one that talks to s without a network and does not redact.
 func config(s http.RoundTripper, d *drops) Config {
 	cfg := Config{
-		Endpoint: "http://langsmith.test", APIKey: "lsv2_pt_test",
+		Endpoint: "http://langsmith.localhost", APIKey: "lsv2_pt_test",
 		InFlight:   1, // so that the order of requests is known
 		HTTPClient: &http.Client{Transport: s}, Redact: NoRedaction,
 	}

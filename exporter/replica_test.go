@@ -107,7 +107,7 @@ func TestADeadReplicaDelaysNoOther(t *testing.T) {
 		good, dead, d := newLangsmith(t), newLangsmith(t), new(drops)
 		dead.answer = always(&reply{hang: true})
 		both := roundTrip(func(r *http.Request) (*http.Response, error) {
-			if r.URL.Host == "dead.test" {
+			if r.URL.Host == "dead.localhost" {
 				return dead.RoundTrip(r)
 			}
 			if key := r.Header.Get("X-Api-Key"); key != "good" {
@@ -116,7 +116,7 @@ func TestADeadReplicaDelaysNoOther(t *testing.T) {
 			return good.RoundTrip(r)
 		})
 		cfg := config(both, d)
-		cfg.Replicas = []Replica{{Endpoint: "http://dead.test", APIKey: "dead"}, {Endpoint: "http://good.test", APIKey: "good", WorkspaceID: "w"}}
+		cfg.Replicas = []Replica{{Endpoint: "http://dead.localhost", APIKey: "dead"}, {Endpoint: "http://good.localhost", APIKey: "good", WorkspaceID: "w"}}
 		b, err := New(cfg)
 		if err != nil {
 			t.Fatal(err)
@@ -140,7 +140,7 @@ func TestADeadReplicaDelaysNoOther(t *testing.T) {
 		if stats := b.ReplicaStats(); stats[0].Dropped[ReasonShutdown] != 10 || stats[1].Delivered != 10 || b.Stats().Delivered != 10 {
 			t.Errorf("%+v", stats)
 		}
-		if d.why[0].Endpoint != "http://dead.test" {
+		if d.why[0].Endpoint != "http://dead.localhost" {
 			t.Errorf("%+v", d.why[0])
 		}
 	})

@@ -55,10 +55,19 @@ func newTransport(cfg *Config) *transport {
 		own := base.Clone()
 		own.ResponseHeaderTimeout = attemptTime
 		own.MaxIdleConnsPerHost = cfg.InFlight
+		if cfg.TLS != nil {
+			own.TLSClientConfig = cfg.TLS.Clone()
+		}
+		if cfg.Proxy != nil {
+			own.Proxy = cfg.Proxy
+		}
 		hc.Transport, t.idle = own, own.CloseIdleConnections
 	}
 	if hc.Transport == nil {
 		hc.Transport = http.DefaultTransport
+	}
+	if cfg.Wrap != nil {
+		hc.Transport = cfg.Wrap(hc.Transport)
 	}
 	hc.CheckRedirect = sameServer
 	t.resty = resty.NewWithClient(hc).

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -17,6 +18,9 @@ func (c *Config) check() error {
 	}
 	if err := checkEndpoint(c.Endpoint); err != nil {
 		return fmt.Errorf("exporter: endpoint: %w", err)
+	}
+	if !c.AllowHTTP && !private(c.Endpoint) {
+		return ErrPlainHTTP
 	}
 	if c.MaxBatch < 0 || c.MaxBytes < 0 || c.QueueBytes < 0 || c.InFlight < 0 || c.Interval < 0 || c.MaxElapsed < 0 {
 		return errors.New("exporter: a limit in Config is negative")
@@ -84,6 +88,20 @@ func checkEndpoint(endpoint string) error {
 		return errors.New("holds a query or a fragment")
 	}
 	return nil
+}
+
+// ErrPlainHTTP says that runs and the key would cross a network unencrypted.
+var ErrPlainHTTP = errors.New("exporter: endpoint: http:// is for this machine: use https://, or allow it")
+
+// private reports whether nobody but this machine sees what goes to an endpoint.
+func private(endpoint string) bool {
+	u, err := url.Parse(endpoint)
+	if err != nil || u.Scheme != "http" {
+		return true // https, or refused for what it is
+	}
+	host := u.Hostname()
+	ip := net.ParseIP(host)
+	return ip != nil && ip.IsLoopback() || strings.EqualFold(host, "localhost") || strings.HasSuffix(strings.ToLower(host), ".localhost")
 }
 
 // joined is a map with the members of both; those of the first win.

@@ -6,21 +6,6 @@ import (
 	"fmt"
 )
 
-// StripContent leaves of a run what says that something happened, not what was
-// said: no inputs and outputs, no error text, no data of its events, no files.
-func StripContent(r *Run) {
-	r.Inputs, r.Outputs, r.Attachments = nil, nil, nil
-	r.Identity.MetadataOnly = true
-	if r.Error != "" && !r.Interrupted {
-		r.Error = "error"
-	}
-	events := make([]RunEvent, len(r.Events))
-	for i, e := range r.Events {
-		events[i] = RunEvent{Name: e.Name, Time: e.Time}
-	}
-	r.Events = events
-}
-
 // conversation wraps what a user or a model said as LangSmith renders it: text
 // becomes a message of the role, a list becomes the messages.
 func conversation(role string, v any) json.RawMessage {

@@ -58,6 +58,7 @@ func Contract() []Key {
 		{Name: "sandbox_type", Tier: TierContextual},
 		{Name: "user_id", Tier: TierContextual},
 		{Name: "ls_attribution_identifier", Tier: TierContextual},
+		{Name: "capture_level", Tier: TierContextual, Allowed: []string{"metadata", "no-tool-content", "full"}},
 		{Name: "ls_tracing_mode", Tier: TierContextual, Allowed: []string{"metadata"}},
 		{Name: "ls_skill_name", Tier: TierContextual, Kinds: tool},
 		{Name: "approval_policy", Tier: TierContextual, Kinds: turn},

@@ -172,7 +172,7 @@ func reserved(key string) bool {
 		"ls_agent_runtime", "ls_agent_version", "ls_agent_runtime_version", "ls_trace_schema_version",
 		"thread_id", "turn_id", "turn_number", "git_branch", "git_commit_sha", "git_repo_url",
 		"repository_url", "repository_provider", "repository_name", "working_directory", "cwd",
-		"sandbox_type", "user_id", "ls_attribution_identifier", "ls_tracing_mode", "approval_policy":
+		"sandbox_type", "user_id", "ls_attribution_identifier", "ls_tracing_mode", "capture_level", "approval_policy":
 		return true
 	}
 	return false

@@ -105,7 +105,7 @@ func (id Identity) carried() map[string]any {
 		"ls_integration": id.Integration, "ls_agent_runtime": id.AgentRuntime(), "ls_agent_version": id.RuntimeVersion,
 		"thread_id": id.ThreadID, "turn_id": id.TurnID, "user_id": id.UserID,
 		"git_repo_url": id.Repo.URL, "git_branch": id.Repo.Branch, "git_commit_sha": id.Repo.SHA,
-		"working_directory": id.WorkingDirectory,
+		"working_directory": id.WorkingDirectory, "capture_level": string(id.Level),
 	} {
 		if text != "" {
 			m[key] = text
@@ -114,7 +114,7 @@ func (id Identity) carried() map[string]any {
 	if id.TurnNumber > 0 {
 		m["turn_number"] = id.TurnNumber
 	}
-	if id.MetadataOnly {
+	if id.Level == LevelMetadata {
 		m["ls_tracing_mode"] = "metadata"
 	}
 	return m
@@ -212,7 +212,9 @@ func readMetadata(text string) (Identity, map[string]any) {
 		id.Repo.SHA = ""
 	}
 	id.WorkingDirectory, id.UserID = str("working_directory"), str("user_id")
-	id.MetadataOnly = str("ls_tracing_mode") == "metadata"
+	if id.Level = Level(str("capture_level")); str("ls_tracing_mode") == "metadata" || id.Level != "" && id.Level.rank() == 0 {
+		id.Level = LevelMetadata
+	}
 
 	for _, key := range Contract() {
 		delete(meta, key.Name)

@@ -31,7 +31,7 @@ type Identity struct {
 	SandboxType    string // native sandbox
 	UserID         string // a stable pseudonym
 	Attribution    string // git user.name, only when asked for
-	MetadataOnly   bool   // content was left out: ls_tracing_mode = metadata
+	Level          Level  // how much was left out: capture_level, and ls_tracing_mode = metadata
 }
 
 // Repo is the repository being edited, at the moment the turn began.
@@ -55,6 +55,7 @@ func (id Identity) stamp(m *members, kind Kind, agent AgentType) {
 	if kind == KindRoot || kind == KindInterrupted {
 		m.set("approval_policy", id.ApprovalPolicy)
 	}
+	m.set("capture_level", string(id.Level))
 	m.set("cwd", id.WorkingDirectory)
 	m.set("git_branch", id.Repo.Branch)
 	m.set("git_commit_sha", id.Repo.SHA)
@@ -68,7 +69,7 @@ func (id Identity) stamp(m *members, kind Kind, agent AgentType) {
 	m.set("ls_integration", id.Integration)
 	m.set("ls_integration_version", version.Version)
 	m.set("ls_trace_schema_version", SchemaVersion)
-	if id.MetadataOnly {
+	if id.Level == LevelMetadata {
 		m.set("ls_tracing_mode", "metadata")
 	}
 	web, provider, name := id.Repo.Web()

@@ -131,7 +131,7 @@ func (p Parent) Adopt(who Identity) Identity {
 	if theirs.Repo != (Repo{}) {
 		who.Repo = theirs.Repo
 	}
-	who.MetadataOnly = who.MetadataOnly || theirs.MetadataOnly
+	who.Level = who.Level.Least(theirs.Level)
 	if who.Integration == "" {
 		who.Integration = theirs.Integration
 	}

@@ -276,7 +276,8 @@ func (v *validator) value(w *Wire, key Key, value any, meta map[string]any) {
 			}
 		}
 	case "working_directory":
-		if !path.IsAbs(s) && !windowsAbs(s) {
+		home := s == "~" || strings.HasPrefix(s, "~/") || strings.HasPrefix(s, `~\`) // paths were scrubbed
+		if !home && !path.IsAbs(s) && !windowsAbs(s) {
 			bad("%q is not absolute", s)
 		}
 	}

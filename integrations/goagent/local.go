@@ -10,7 +10,7 @@ import (
 )
 
 // storeEndpoint is the local store as the exporter sees it. No socket is opened.
-const storeEndpoint = "http://tracesmith.invalid"
+const storeEndpoint = "https://tracesmith.invalid"
 
 // storeClient speaks to the store as to LangSmith, so that queue, bounds, redaction
 // and counts are the same for both: its requests are answered within the process.

@@ -11,11 +11,12 @@ import (
 
 // prepare applies the settings to a copy of each run, and takes secrets out last.
 func prepare(cfg Config, settings config.Config) func(*runtypes.Run) error {
-	project := settings.Project
+	project := settings.RunProject()
 	if project == "" {
 		project = cfg.Project
 	}
 	return func(run *runtypes.Run) error {
+		runtypes.Limit(run, settings.Level()) // first: what the user adds to every run stays
 		if run.Project == "" {
 			run.Project = project
 		}
@@ -34,9 +35,6 @@ func prepare(cfg Config, settings config.Config) func(*runtypes.Run) error {
 				run.Metadata[key] = value
 			}
 			maps.Copy(run.Metadata, own) // what is known of the run wins
-		}
-		if settings.Content == config.Metadata {
-			runtypes.StripContent(run)
 		}
 		if err := settings.Rules.Run(run); err != nil || !settings.Redact {
 			return err

@@ -131,7 +131,10 @@ func (a *app) targets(dir string) ([]doctor.Target, error) {
 }
 
 func target(settings config.Config, place config.Place, project string, t doctor.Target) doctor.Target {
-	t.Endpoint, t.APIKey, t.WorkspaceID, t.Project = place.Endpoint, place.APIKey, place.WorkspaceID, project
+	t.Endpoint, t.WorkspaceID, t.Project = place.Endpoint, place.WorkspaceID, project
+	if place.APIKey != "" || settings.KeyCommand == "" { // that a command printed is there already
+		t.APIKey = place.APIKey
+	}
 	if place.Project != "" {
 		t.Project = place.Project
 	}

@@ -170,6 +170,7 @@ func (a *app) drainGroup(ctx context.Context, state *journal.State, g group, fla
 }
 
 func (a *app) drainConfig(state *journal.State, settings config.Config, destinations []drain.Destination, flags drainFlags, log *slog.Logger) drain.Config {
+	folders := newShaper(a.settings)
 	return drain.Config{
 		State:        state,
 		Destinations: destinations,
@@ -177,7 +178,8 @@ func (a *app) drainConfig(state *journal.State, settings config.Config, destinat
 			agent, _ := agents.Find(name)
 			return agent
 		},
-		Shape:  newShaper(a.settings).shape,
+		Shape:  folders.shape,
+		Admits: folders.admits,
 		Redact: redact.Run,
 		Plain:  !settings.Redact,
 

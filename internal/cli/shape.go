@@ -27,6 +27,10 @@ func newShaper(load func(agent, dir string) (config.Config, error)) *shaper {
 // project may lower what is sent, and add tags and metadata.
 func (s *shaper) shape(run *runtypes.Run) {
 	settings := s.in(run.Identity.Integration, run.Identity.WorkingDirectory)
+	runtypes.Limit(run, settings.Level()) // first: what the user adds to every run stays
+	if project := settings.RunProject(); project != settings.Project && run.Project == "" {
+		run.Project = project
+	}
 	if settings.Project == "" && run.Project == "" {
 		run.Project = run.Identity.Integration
 	}
@@ -45,9 +49,15 @@ func (s *shaper) shape(run *runtypes.Run) {
 		}
 		run.Metadata = all
 	}
-	if settings.Content == config.Metadata || settings.Rules.Run(run) != nil {
+	if settings.Rules.Run(run) != nil {
 		runtypes.StripContent(run)
 	}
+}
+
+// admits reports whether the settings of a turn's folder send it to a destination.
+func (s *shaper) admits(root *runtypes.Run, destination string) bool {
+	settings := s.in(root.Identity.Integration, root.Identity.WorkingDirectory)
+	return settings.Enabled && slices.ContainsFunc(settings.Places(), func(p config.Place) bool { return p.ID == destination })
 }
 
 // in returns an agent's settings in a folder. Where they cannot be read no content
@@ -62,6 +72,7 @@ func (s *shaper) in(agent, dir string) config.Config {
 	}
 	settings, err := s.load(agent, dir)
 	if err != nil {
+		settings = settings.Offline()
 		settings.Content = config.Metadata
 	}
 	if len(s.byPlace) >= maxFolders {

@@ -21,7 +21,7 @@ func TestRunsCarryTheSettingsOfTheirFolder(t *testing.T) {
 		asked++
 		switch dir {
 		case "/private":
-			return config.Config{Content: config.Metadata, Project: "mine"}, nil
+			return config.Config{Content: config.Metadata, Project: "mine", Tags: []string{"team"}, Metadata: map[string]string{"team": "core"}}, nil
 		case "/broken":
 			return config.Config{Content: config.Full}, errors.New("does not parse")
 		}
@@ -41,8 +41,8 @@ func TestRunsCarryTheSettingsOfTheirFolder(t *testing.T) {
 		}
 	}
 	f("/src", `toy[own team] map[known:yes team:core]{}`)
-	f("/private", `[own] map[known:yes]`)
-	f("/broken", `toy[own] map[known:yes]`) // it may have asked for less: no content
+	f("/private", `[team] map[team:core]`) // of the run only what is known to be no content
+	f("/broken", `toy[] map[]`) // it may have asked for less: no content
 	f("/src", `toy[own team] map[known:yes team:core]{}`)
 	if asked != 3 {
 		t.Errorf("settings were read %d times for 3 folders", asked)

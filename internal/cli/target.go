@@ -55,6 +55,19 @@ func (a *app) destinations(ctx context.Context, state *journal.State, settings c
 	if settings.Upload == config.Off && flags.linger {
 		return list, end, nil
 	}
+	for _, each := range append([]config.Config{settings}, settings.Elsewhere()...) {
+		served, closing, err := a.places(state, each, log)
+		closers = append(closers, closing...)
+		if err != nil {
+			return nil, nil, errors.Join(err, end())
+		}
+		list = append(list, served...)
+	}
+	return list, end, nil
+}
+
+// places opens the places in LangSmith that settings name.
+func (a *app) places(state *journal.State, settings config.Config, log *slog.Logger) (list []drain.Destination, closers []func() error, err error) {
 	configs, unusable := a.exporters(settings)
 	for i, place := range settings.Places() {
 		if unusable != nil { // neither the store nor what waits for this must suffer
@@ -71,7 +84,7 @@ func (a *app) destinations(ctx context.Context, state *journal.State, settings c
 		}
 		client, err := exporter.NewClient(cfg)
 		if err != nil {
-			return nil, nil, errors.Join(fmt.Errorf("LangSmith: %w", err), end())
+			return list, closers, fmt.Errorf("LangSmith: %w", err)
 		}
 		closers = append(closers, client.Close)
 		list = append(list, drain.Destination{
@@ -79,5 +92,5 @@ func (a *app) destinations(ctx context.Context, state *journal.State, settings c
 			Shortened: func() int64 { return client.Stats().Shortened },
 		})
 	}
-	return list, end, nil
+	return list, closers, nil
 }

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -18,15 +19,6 @@ const (
 	Detached Upload = "detached" // a background process delivers
 	Inline   Upload = "inline"   // the hook that ends a turn waits for delivery
 	Off      Upload = "off"      // nothing is delivered until drain is called
-)
-
-// Content says how much of the user's work a run carries.
-type Content string
-
-// The content levels.
-const (
-	Full     Content = "full"     // redacted prompts, replies, tool inputs and outputs
-	Metadata Content = "metadata" // no content at all: names, times, usage, identity
 )
 
 // Inputs says how much of the conversation a model call repeats as its inputs.
@@ -55,12 +47,23 @@ type Config struct {
 	Inputs      Inputs
 	Store       bool // keep runs in the local store
 	Redact      bool
+	ScrubPaths  bool // write ~ for the home folder
 	Tags        []string
 	Metadata    map[string]string
 	// What LangSmith gets {} for. The local store keeps it.
 	HideInputs, HideOutputs, HideMetadata bool
 	Sampling                              *float64  // part of the traces that LangSmith gets; nil: all
 	Replicas                              []Replica // destinations instead of Endpoint, if there are any
+
+	KeyCommand            string // prints the API key, in place of APIKey
+	Proxy, NoProxy        string // in place of the environment's
+	CAFile                string // certificates to trust beside the system's
+	ClientCert, ClientKey string // files of what is shown to a server that asks
+	AllowHTTP             bool   // to a server that is not this machine
+
+	routed     string   // project of the route that fits the folder
+	workspaces []string // that any route names
+	home       string
 
 	// Rules are the user's own, for what to take out beside secrets.
 	Rules  redact.Rules
@@ -102,11 +105,15 @@ func Load(o Options) (Config, error) {
 	if o.Env == nil {
 		o.Env = func(string) string { return "" }
 	}
-	l := loader{cfg: defaults(), agent: o.Agent}
+	l := loader{cfg: defaults(), agent: o.Agent, dir: o.Dir}
+	l.cfg.home = home(o.Env)
+	managed, unreadable := readPolicy(PolicyFile(o.Env))
+	managed.suggest(&l)
 	l.profile(o.Env)
 	for _, path := range pluginFiles(o.Agent, home(o.Env)) {
 		l.pluginFile(path, true)
 	}
+	l.userFile(installedFile(o.Env))
 	l.userFile(UserFile(o.Env))
 	for _, path := range projectPluginFiles(o.Agent, o.Dir, home(o.Env)) {
 		l.pluginFile(path, false)
@@ -116,7 +123,14 @@ func Load(o Options) (Config, error) {
 	for _, key := range slices.Sorted(maps.Keys(o.Flags)) {
 		l.set(key, o.Flags[key], "flag")
 	}
+	if unreadable != nil {
+		l.errs = append(l.errs, unreadable)
+		l.shut(PolicyFile(o.Env))
+	}
+	managed.enforce(&l)
 	l.withhold()
+	l.scrub()
+	l.silence()
 	return l.cfg, errors.Join(l.errs...)
 }
 
@@ -131,8 +145,22 @@ func Disabled(env func(string) string) bool {
 	return text != "" && pluginSwitch(text) == "false"
 }
 
+// silence switches off what is to carry nothing.
+func (l *loader) silence() {
+	if l.cfg.Content == Nothing && l.cfg.Enabled {
+		l.cfg.Enabled = false
+		l.cfg.source("enabled", l.cfg.Source("content"))
+	}
+}
+
+// RunProject is the project of runs that name none: what a route says of their folder,
+// else the setting. Empty: the integration's name.
+func (c Config) RunProject() string { return cmp.Or(c.routed, c.Project) }
+
 // Delivers reports whether there is anywhere beyond this machine for runs to go.
-func (c Config) Delivers() bool { return c.APIKey != "" || c.Login || len(c.Replicas) > 0 }
+func (c Config) Delivers() bool {
+	return c.APIKey != "" || c.KeyCommand != "" || c.Login || len(c.Replicas) > 0
+}
 
 // Source says where the value of a setting came from.
 func (c Config) Source(key string) string {
@@ -146,6 +174,9 @@ func (c Config) Source(key string) string {
 func (c Config) Explain() []Setting {
 	var out []Setting
 	for _, f := range fields("") {
+		if f.quiet {
+			continue
+		}
 		out = append(out, Setting{Key: f.key, Value: f.text(&c), Source: c.Source(f.key)})
 	}
 	return out
@@ -181,6 +212,7 @@ type loader struct {
 	cfg   Config
 	errs  []error
 	agent string
+	dir   string
 }
 
 // set changes one setting, or notes why it did not.
@@ -195,6 +227,9 @@ func (l *loader) set(key, text, source string) {
 		return
 	}
 	l.cfg.source(key, source)
+	if key == "api_key_file" {
+		l.cfg.source("api_key", source)
+	}
 }
 
 // source notes where a value came from. Tags and metadata come from several places.

@@ -36,6 +36,23 @@ func (c Config) Places() []Place {
 	return list
 }
 
+// Elsewhere lists the settings for the workspaces that routes name beside those of the
+// settings themselves: a drainer serves these too.
+func (c Config) Elsewhere() []Config {
+	if len(c.Replicas) > 0 || !c.Delivers() {
+		return nil
+	}
+	var list []Config
+	for _, id := range c.workspaces {
+		if id != c.WorkspaceID {
+			other := c
+			other.WorkspaceID = id
+			list = append(list, other)
+		}
+	}
+	return list
+}
+
 func place(endpoint, key, workspace, project string) Place {
 	return Place{"langsmith-" + digest(endpoint, workspace, project), endpoint, key, workspace, project}
 }
@@ -58,6 +75,9 @@ func (c Config) KeyHash() string {
 	for _, p := range c.Places() {
 		keys = append(keys, p.APIKey)
 	}
+	if c.KeyCommand != "" {
+		keys = append(keys, "command", c.KeyCommand)
+	}
 	switch {
 	case len(keys) == 1:
 		return ""
@@ -69,7 +89,7 @@ func (c Config) KeyHash() string {
 
 // Offline is the settings with nowhere in LangSmith to go.
 func (c Config) Offline() Config {
-	c.APIKey, c.Login, c.Replicas = "", false, nil
+	c.APIKey, c.KeyCommand, c.Login, c.Replicas, c.workspaces = "", "", false, nil, nil
 	return c
 }
 

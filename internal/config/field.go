@@ -24,6 +24,8 @@ type field struct {
 	env  []variable
 	set  func(*Config, string) error
 	text func(*Config) string
+
+	quiet bool // another setting shows what came of it
 }
 
 // variable is one of the environment.
@@ -35,7 +37,7 @@ type variable struct {
 // fields lists the settings in the order a user is shown them, with the variables
 // that count for an agent.
 func fields(agent string) []field {
-	return []field{
+	return append([]field{
 		boolean("enabled", []variable{{name: "TRACESMITH"}, {"TRACE_TO_LANGSMITH", pluginSwitch}}, func(c *Config) *bool { return &c.Enabled }),
 		{
 			key: "endpoint", env: shared(agent, "ENDPOINT"),
@@ -44,20 +46,28 @@ func fields(agent string) []field {
 		},
 		{
 			key: "api_key", env: shared(agent, "API_KEY"),
-			set: func(c *Config, s string) error { c.Login = false; return setText(&c.APIKey, s) },
+			set: func(c *Config, s string) error { c.Login, c.KeyCommand = false, ""; return setText(&c.APIKey, s) },
 			text: func(c *Config) string {
 				if c.APIKey == "" && c.Login {
 					return "(signed in with LangSmith's command line)"
+				}
+				if c.KeyCommand != "" {
+					return "(what a command prints)"
 				}
 				return MaskKey(c.APIKey)
 			},
 		},
 		word("workspace_id", append(shared(agent, "WORKSPACE_ID"), variable{name: "LANGSMITH_TENANT_ID"}), func(c *Config) *string { return &c.WorkspaceID }),
-		word("project", append(shared(agent, "PROJECT"), variable{name: "LANGSMITH_SESSION"}, variable{name: "LANGCHAIN_SESSION"}), func(c *Config) *string { return &c.Project }),
+		{
+			key: "project", env: append(shared(agent, "PROJECT"), variable{name: "LANGSMITH_SESSION"}, variable{name: "LANGCHAIN_SESSION"}),
+			set:  func(c *Config, s string) error { c.routed = ""; return setText(&c.Project, s) },
+			text: func(c *Config) string { return c.RunProject() },
+		},
 		replicas(agent),
 		boolean("live", []variable{{name: "TRACESMITH_LIVE"}}, func(c *Config) *bool { return &c.Live }),
 		choice("upload", []variable{{name: "TRACESMITH_UPLOAD"}}, func(c *Config) *Upload { return &c.Upload }, Detached, Inline, Off),
-		choice("content", append([]variable{{name: "TRACESMITH_CONTENT"}}, theirs(agent, "DEFAULT_MUTED", pluginMuted)...), func(c *Config) *Content { return &c.Content }, Full, Metadata),
+		choice("content", append([]variable{{name: "TRACESMITH_CONTENT"}}, theirs(agent, "DEFAULT_MUTED", pluginMuted)...), func(c *Config) *Content { return &c.Content }, contents()...),
+		boolean("scrub_paths", []variable{{name: "TRACESMITH_SCRUB_PATHS"}}, func(c *Config) *bool { return &c.ScrubPaths }),
 		choice("inputs", []variable{{name: "TRACESMITH_INPUTS"}}, func(c *Config) *Inputs { return &c.Inputs }, Turn, Delta, Thread),
 		boolean("hide_inputs", shared(agent, "HIDE_INPUTS"), func(c *Config) *bool { return &c.HideInputs }),
 		boolean("hide_outputs", shared(agent, "HIDE_OUTPUTS"), func(c *Config) *bool { return &c.HideOutputs }),
@@ -92,7 +102,7 @@ func fields(agent string) []field {
 			set:  (*Config).addMetadata,
 			text: func(c *Config) string { return strings.Join(pairs(c.Metadata), ",") },
 		},
-	}
+	}, network()...)
 }
 
 func fieldOf(key string) (field, bool) {

@@ -12,6 +12,7 @@ import (
 	"runtime"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/pelletier/go-toml/v2"
 
@@ -79,9 +80,21 @@ func exists(path string) bool {
 
 // userFile applies all of the user's file.
 func (l *loader) userFile(path string) {
+	var routes []route
 	for key, value := range l.read(path) {
-		l.value(key, value, path)
+		switch key {
+		case "routes":
+			var err error
+			if routes, err = routesFrom(value); err != nil {
+				l.errs = append(l.errs, fmt.Errorf("config: %s: %w", path, err))
+			}
+		case "api_key_command":
+			l.keyCommand(value, path)
+		default:
+			l.value(key, value, path)
+		}
 	}
+	l.route(routes, path+" [[routes]]", false) // over what the file says of all folders
 }
 
 // projectFile applies what a file that came with a clone may say.
@@ -91,8 +104,12 @@ func (l *loader) projectFile(path string) {
 		case "tags", "metadata":
 			l.value(key, value, path)
 		case "enabled", "content":
-			if value == false || value == string(Metadata) {
+			level := Content(strings.ToLower(asText(value)))
+			if value == false || key == "content" && slices.Contains(contents(), level) && level.lowers(l.cfg.Content) {
 				l.value(key, value, path)
+				continue
+			}
+			if key == "content" && level == l.cfg.Content {
 				continue
 			}
 			l.ignore(key, path, "a project may only lower what is sent")
@@ -191,6 +208,9 @@ func (l *loader) value(key string, value any, path string) {
 }
 
 func (l *loader) list(key string, list []any, path string) error {
+	if key == "routes" || key == "api_key_command" {
+		return errors.New("not allowed here")
+	}
 	if key == "replicas" {
 		found, err := replicasFrom(list)
 		if err == nil {

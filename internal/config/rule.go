@@ -70,7 +70,9 @@ func (l *loader) withhold() {
 	}
 	by := l.cfg.Source("redact_extra_rules")
 	l.ignore("redact_extra_rules", by, l.cfg.unruly.Error()+": no content is sent")
-	l.cfg.Content = Metadata
+	if Metadata.lowers(l.cfg.Content) {
+		l.cfg.Content = Metadata
+	}
 	l.cfg.source("content", by)
 }
 

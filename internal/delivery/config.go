@@ -18,6 +18,16 @@ func Config(settings config.Config, env func(string) string) (exporter.Config, e
 		Sampling:   settings.Sampling,
 		HideInputs: settings.HideInputs, HideOutputs: settings.HideOutputs, HideMetadata: settings.HideMetadata,
 	}
+	cfg.AllowHTTP, cfg.Proxy = settings.AllowHTTP, proxy(settings)
+	var err error
+	if cfg.TLS, err = tlsConfig(settings); err != nil {
+		return exporter.Config{}, fmt.Errorf("LangSmith: %w", err)
+	}
+	if settings.KeyCommand != "" && cfg.APIKey == "" {
+		if cfg.APIKey, err = keyFrom(settings.KeyCommand, env); err != nil {
+			return exporter.Config{}, fmt.Errorf("LangSmith: %w", err)
+		}
+	}
 	if settings.Login {
 		signedIn, err := profile.Config(env)
 		if err != nil {

@@ -36,7 +36,7 @@ func here() Network {
 
 func target(endpoint string) Target {
 	return Target{
-		Config:         exporter.Config{Endpoint: endpoint, APIKey: key, Project: "p"},
+		Config:         exporter.Config{Endpoint: endpoint, APIKey: key, Project: "p", AllowHTTP: true},
 		EndpointSource: "config.toml", KeySource: "LANGSMITH_API_KEY", KeyShown: "****cdef",
 	}
 }

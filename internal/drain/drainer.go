@@ -24,6 +24,9 @@ type Config struct {
 	// Shape adds to a run what the user's settings say, or takes it away, before
 	// it is redacted. Nil: nothing. The run's maps and slices may be shared.
 	Shape func(*runtypes.Run)
+	// Admits reports whether a turn may go to a destination that its hooks did not
+	// name, because they knew of none. Nil: it may.
+	Admits func(root *runtypes.Run, destination string) bool
 	// Redact takes the secrets out of a run; an error drops the run. There is
 	// no default: nothing leaves unredacted.
 	Redact func(*runtypes.Run) error

@@ -86,6 +86,9 @@ func (f *fold) pass(ctx context.Context) (moved bool, err error) {
 		if err != nil {
 			return moved, err
 		}
+		if f.out.mute, err = f.session.Mute(); err != nil { // after the sizes: it then covers all that is seen
+			return moved, err
+		}
 		more, err := f.journal(ctx, look, to)
 		moved = moved || more
 		if err != nil {

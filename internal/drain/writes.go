@@ -27,6 +27,7 @@ type writes struct {
 	d     *Drainer
 	dest  Destination
 	since time.Time
+	mute  journal.Mute        // of the session: its turns go nowhere
 	cp    *journal.Checkpoint // of which it keeps Skipped, Remotes and Held
 	lost  map[string]int      // by reason, to be counted with the next commit
 }
@@ -42,11 +43,9 @@ func (w *writes) take(ctx context.Context, at time.Time, ops []runtypes.Op) []ru
 		run := *op.Run // the reducer may have kept it
 		op.Run = &run
 		w.enrich(ctx, op.Run)
+		runtypes.Limit(op.Run, w.level(op)) // first: what the user adds to every run stays
 		if w.d.cfg.Shape != nil {
 			w.d.cfg.Shape(op.Run)
-		}
-		if w.strips(op) {
-			runtypes.StripContent(op.Run)
 		}
 		if err := w.redact(op.Run); err != nil {
 			w.lost[journal.DropRedaction]++
@@ -68,29 +67,46 @@ func (w *writes) skips(at time.Time, op runtypes.Op) bool {
 	if slices.Contains(w.cp.Skipped, trace) {
 		return true
 	}
-	if op.Verb != runtypes.Post || op.Run.ParentID != uuid.Nil || w.dest.Past {
+	if op.Verb != runtypes.Post || op.Run.ParentID != uuid.Nil {
 		return false
 	}
-	if policy := w.cp.Policy; policy.Wants(w.dest.ID) || policy.To == "" && !at.Before(w.since) {
-		return false
+	if !w.mute.Covers(op.Run.Start) {
+		policy := w.cp.Policy
+		if w.dest.Past || policy.Wants(w.dest.ID) || policy.To == "" && !at.Before(w.since) && w.admits(op.Run) {
+			return false
+		}
 	}
 	w.cp.Skipped = newest(append(w.cp.Skipped, trace), maxSkipped)
 	return true
 }
 
-// strips reports whether an op's content may not leave: a hook of its turn ran while
-// the user's settings said so.
-func (w *writes) strips(op runtypes.Op) bool {
-	trace := op.Run.TraceID
-	if slices.Contains(w.cp.Stripped, trace) {
-		return true
+// admits reports whether a turn of hooks that knew no destination may go to this one.
+func (w *writes) admits(root *runtypes.Run) bool {
+	return w.d.cfg.Admits == nil || w.d.cfg.Admits(root, w.dest.ID)
+}
+
+// level is how much of an op may leave: the least that the user's settings said when
+// hooks of its turn ran.
+func (w *writes) level(op runtypes.Op) runtypes.Level {
+	trace, policy := op.Run.TraceID, w.cp.Policy
+	level := runtypes.LevelFull.Least(runtypes.Level(policy.Content))
+	if policy.Restraint != "" && policy.Restraint != w.d.cfg.Restraint {
+		level = runtypes.LevelMetadata
 	}
-	policy := w.cp.Policy
-	if policy.Content == "" && (policy.Restraint == "" || policy.Restraint == w.d.cfg.Restraint) {
-		return false
+	known := slices.Contains(w.cp.Toolless, trace)
+	switch {
+	case slices.Contains(w.cp.Stripped, trace):
+		return runtypes.LevelMetadata
+	case level == runtypes.LevelFull && known, level == runtypes.LevelNoToolContent:
+		if !known {
+			w.cp.Toolless = newest(append(w.cp.Toolless, trace), maxSkipped)
+		}
+		return runtypes.LevelNoToolContent
+	case level == runtypes.LevelFull:
+		return level
 	}
 	w.cp.Stripped = newest(append(w.cp.Stripped, trace), maxSkipped)
-	return true
+	return runtypes.LevelMetadata
 }
 
 // redact takes the secrets out of a run. It is left out only where both the hook and

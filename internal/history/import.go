@@ -85,8 +85,15 @@ func (i *Import) one(ctx context.Context, s found) error {
 		return nil
 	}
 	defer release()
+	mute, err := i.cfg.State.Session(i.cfg.Agent.Name, s.ID).Mute()
+	if err != nil { // what was muted must not leave
+		i.report.Left[LeftUnreadable]++
+		i.cfg.Log.Error("import", "session", s.ID, "error", err.Error())
+		return nil
+	}
 	w := i.newWay(s)
-	err := w.walk(ctx)
+	w.mute = mute
+	err = w.walk(ctx)
 	i.count(s, w)
 	if err == nil || ctx.Err() != nil {
 		return err

@@ -25,6 +25,7 @@ type way struct {
 	reducer integrations.Reducer
 
 	cwd    string                      // where the session began
+	mute   journal.Mute                // when it was muted
 	traces map[uuid.UUID]*trace        // as the reducer began them
 	open   map[uuid.UUID]*runtypes.Run // posts that wait for their run's end
 	ready  []runtypes.Op
@@ -147,6 +148,8 @@ func (w *way) wants(run *runtypes.Run) bool {
 	w.traces[run.TraceID] = t
 	switch {
 	case w.early(run.TraceID):
+	case w.mute.Covers(run.Start):
+		w.off++
 	case !w.i.cfg.Wanted(run.Identity.WorkingDirectory):
 		w.off++
 	default:

@@ -45,6 +45,7 @@ type Checkpoint struct {
 	Policy   Policy            `json:"policy,omitzero"`    // of the newest entry
 	Skipped  []uuid.UUID       `json:"skipped,omitempty"`  // traces that are not for the destination
 	Stripped []uuid.UUID       `json:"stripped,omitempty"` // traces whose content may not leave
+	Toolless []uuid.UUID       `json:"toolless,omitempty"` // traces whose tools' content may not leave
 	Remotes  []Remote          `json:"remotes,omitempty"`  // the repositories of the newest traces
 	Held     []json.RawMessage `json:"held,omitempty"`     // posts that wait for their run's end
 }

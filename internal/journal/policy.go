@@ -8,7 +8,7 @@ import "strings"
 type Policy struct {
 	To      string `json:"to,omitempty"`      // ids of the destinations, parted by commas; "": none was configured
 	Key     string `json:"key,omitempty"`     // a hash that tells keys for one destination apart
-	Content string `json:"content,omitempty"` // "metadata": no content may leave
+	Content string `json:"content,omitempty"` // a level of package runtypes: no more may leave; "": all
 	Plain   bool   `json:"plain,omitempty"`   // redaction was switched off
 	// Restraint tells what was to be hidden beside secrets; "": nothing.
 	Restraint string `json:"restraint,omitempty"`

@@ -1,0 +1,167 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+
+	"github.com/tracesmith/tracesmith/internal/redact"
+)
+
+// policy is what whoever manages the machine says. See [PolicyFile].
+type policy struct {
+	path                     string
+	defaults, locked, floors map[string]any
+	routes                   []route
+}
+
+// PolicyFile is where the managed policy is, or would be: a place that only an
+// administrator can write to. A file that TRACESMITH_POLICY names counts only where
+// there is none, so that nobody can put another one in its place.
+func PolicyFile(env func(string) string) string {
+	system := systemPolicy(env)
+	if own := env("TRACESMITH_POLICY"); filepath.IsAbs(own) {
+		if _, err := os.Lstat(system); errors.Is(err, fs.ErrNotExist) {
+			return own
+		}
+	}
+	return system
+}
+
+func systemPolicy(env func(string) string) string {
+	switch runtime.GOOS {
+	case "windows":
+		dir := env("ProgramData")
+		if !filepath.IsAbs(dir) {
+			dir = `C:\ProgramData`
+		}
+		return filepath.Join(dir, "Tracesmith", "policy.toml")
+	case "darwin":
+		return "/Library/Application Support/Tracesmith/policy.toml"
+	}
+	return "/etc/tracesmith/policy.toml"
+}
+
+// readPolicy reads the policy; the zero value if there is none.
+func readPolicy(path string) (policy, error) {
+	p := policy{path: path}
+	doc, err := decodeFile(path)
+	if err != nil {
+		return policy{}, err
+	}
+	for _, key := range slices.Sorted(maps.Keys(doc)) {
+		table, isTable := doc[key].(map[string]any)
+		switch {
+		case key == "defaults" && isTable:
+			p.defaults = table
+		case key == "locked" && isTable:
+			p.locked = table
+		case key == "floors" && isTable:
+			p.floors = table
+		case key == "routes":
+			if p.routes, err = routesFrom(doc[key]); err != nil {
+				return policy{}, fmt.Errorf("config: %s: %w", path, err)
+			}
+		default:
+			return policy{}, fmt.Errorf("config: %s: %s is neither defaults, locked, floors nor routes", path, key)
+		}
+	}
+	return p, nil
+}
+
+// suggest applies what the policy leaves to everybody to change.
+func (p policy) suggest(l *loader) {
+	for _, key := range slices.Sorted(maps.Keys(p.defaults)) {
+		if key == "api_key_command" {
+			l.keyCommand(p.defaults[key], p.path+" [defaults]")
+			continue
+		}
+		l.value(key, p.defaults[key], p.path+" [defaults]")
+	}
+}
+
+// enforce applies what nobody may change. Whatever of it cannot be applied leaves
+// nothing to be sent.
+func (p policy) enforce(l *loader) {
+	before, ignored := len(l.errs), len(l.cfg.Ignored)
+	l.route(p.routes, p.path+" [[routes]]", true)
+	for _, key := range slices.Sorted(maps.Keys(p.locked)) {
+		switch key {
+		case "redact_extra_rules":
+			p.lockRules(l, p.locked[key])
+			continue
+		case "api_key_command":
+			l.keyCommand(p.locked[key], p.path+" [locked]")
+			continue
+		}
+		if key == "project" {
+			l.cfg.routed = ""
+		}
+		l.value(key, p.locked[key], p.path+" [locked]")
+	}
+	for _, key := range slices.Sorted(maps.Keys(p.floors)) {
+		if err := l.floor(key, p.floors[key], p.path+" [floors]"); err != nil {
+			l.errs = append(l.errs, fmt.Errorf("config: %s [floors]: %s: %w", p.path, key, err))
+		}
+	}
+	if len(l.errs) > before || len(l.cfg.Ignored) > ignored {
+		l.shut(p.path)
+	}
+}
+
+// lockRules puts the policy's rules before the user's own, which stay.
+func (p policy) lockRules(l *loader, value any) {
+	list, ok := value.([]any)
+	if !ok {
+		l.errs = append(l.errs, fmt.Errorf("config: %s: redact_extra_rules: want a list of tables", p.path))
+		return
+	}
+	found, err := rulesFrom(list)
+	if err != nil {
+		l.cfg.setRules(nil, err)
+		return
+	}
+	l.cfg.Rules = append(slices.Clone(redact.Rules(found)), l.cfg.Rules...)
+	l.cfg.source("redact_extra_rules", p.path+" [locked]")
+}
+
+// floor lowers what is sent to at most what the policy allows.
+func (l *loader) floor(key string, value any, by string) error {
+	switch key {
+	case "content":
+		most := Content(asText(value))
+		if !slices.Contains(contents(), most) {
+			return fmt.Errorf("want one of %q", contents())
+		}
+		if most.lowers(l.cfg.Content) {
+			l.cfg.Content = most
+			l.cfg.source(key, by)
+		}
+		return nil
+	case "redact", "hide_inputs", "hide_outputs", "hide_metadata", "scrub_paths":
+		if value != true {
+			return errors.New("want true")
+		}
+		f, _ := fieldOf(key)
+		if f.text(&l.cfg) != "true" {
+			l.set(key, "true", by)
+		}
+		return nil
+	}
+	return errors.New("no setting that has a floor")
+}
+
+// shut lets nothing leave: the policy is there and cannot be followed.
+func (l *loader) shut(by string) {
+	l.cfg = l.cfg.Offline()
+	if Metadata.lowers(l.cfg.Content) {
+		l.cfg.Content = Metadata
+		l.cfg.source("content", by)
+	}
+	l.cfg.source("api_key", by)
+}
