@@ -76,6 +76,9 @@ func (r *reducer) close(src integrations.Source, t *turn, why string) ([]runtype
 func (r *reducer) forget(t *turn) {
 	r.Turns = slices.DeleteFunc(r.Turns, func(each *turn) bool { return each == t })
 	r.Closed = newest(append(append(r.Closed, t.ID), t.Also...), maxClosed)
+	if t.Idle && t.Spoken && (t.Failure != "" || t.Aborted) {
+		r.at(t.Session).Twice = true
+	}
 	switch {
 	case t.Under != "" || t.Kind == shell:
 	case t.Kind == compaction, t.Merged:

@@ -36,6 +36,7 @@ type place struct {
 	Created  int64      `json:"created,omitempty"`
 	New      bool       `json:"new,omitempty"`      // all of it was seen
 	Aborting bool       `json:"aborting,omitempty"` // the user stopped it, and what is open is being closed
+	Twice    bool       `json:"twice,omitempty"`    // a turn failed: that it is idle is said once more
 	Others   []unspoken `json:"others,omitempty"`
 }
 
@@ -186,6 +187,11 @@ func (r *reducer) failed(e integrations.Event, d *data) {
 	if t := r.busy(d.Session); t != nil {
 		t.Failure, t.Aborted = e.Ref, t.Aborted || d.Error.aborted()
 	}
+	for _, t := range r.of(d.Session) { // with it go the prompts that waited for their turn
+		if d.Error.aborted() && !t.Spoken && !t.Aborted {
+			t.Aborted, t.Ended = true, d.T
+		}
+	}
 }
 
 // permission notes how long a person took to answer.
@@ -219,10 +225,11 @@ func (r *reducer) permission(e integrations.Event, d *data) {
 // idle notes that a session has nothing to do. A prompt that has no answer yet while
 // another one has was typed meanwhile: its turn comes.
 func (r *reducer) idle(session string) {
-	open := r.of(session)
+	open, p := r.of(session), r.at(session)
 	for _, t := range open {
-		t.Idle = t.Idle || len(t.Steps) > 0 || t.Spoken || t.Failure != "" || len(open) == 1
+		t.Idle = t.Idle || len(t.Steps) > 0 || t.Spoken || t.Failure != "" || len(open) == 1 && !p.Twice
 	}
+	p.Twice = false
 }
 
 // of lists the open turns of a session.

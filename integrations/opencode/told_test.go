@@ -179,3 +179,75 @@ func TestAnAbortReachesSubagentsAndTheirTools(t *testing.T) {
 		}
 	}
 }
+
+func TestAnAttemptThatBrokeOffIsNoPartOfTheReply(t *testing.T) {
+	s := newStory()
+	s.session("ses_1", "")
+	s.prompt("ses_1", "msg_1", "go")
+	s.reply("ses_1", "msg_2", "msg_1", "build", s.begun())
+	attempt := func(part, text string) {
+		s.part("ses_1", "msg_2", fmt.Sprintf(`"id":"prt_start%s","type":"step-start"`, part))
+		s.part("ses_1", "msg_2", fmt.Sprintf(`"id":%q,"type":"text","text":"","time":{"start":%d}`, part, s.t))
+		s.event("message.part.delta", "ses_1", fmt.Sprintf(`,"messageID":"msg_2","partID":%q,"field":"text","delta":%q`, part, text))
+	}
+	attempt("prt_1", "it broke ")
+	s.event("session.status", "ses_1", `,"status":{"type":"retry","attempt":1,"message":"terminated"}`)
+	attempt("prt_2", "it was cut ")
+	runs := s.runs(t)
+	for _, run := range runs {
+		if out := string(run.Outputs); strings.Contains(out, "broke") || !strings.Contains(out, "it was cut") {
+			t.Errorf("%s says %s", run.Kind(), out)
+		}
+	}
+	count1(t, "runs", len(runs), 2)
+}
+
+func TestAPromptThatWaitedIsInterruptedWithTheTurnBeforeIt(t *testing.T) {
+	const aborted = `,"error":{"name":"MessageAbortedError","data":{"message":"Aborted"}}`
+	for goesOn, want := range map[bool]string{false: "Interrupted by user", true: ""} {
+		s := newStory()
+		s.session("ses_1", "")
+		s.prompt("ses_1", "msg_1", "one")
+		s.reply("ses_1", "msg_2", "msg_1", "build", s.begun())
+		s.prompt("ses_1", "msg_3", "two")
+		s.event("session.error", "ses_1", aborted)
+		s.event("session.idle", "ses_1", "")
+		s.reply("ses_1", "msg_2", "msg_1", "build", fmt.Sprintf(`,"time":{"created":%d,"completed":%d}`, s.t, s.t)+aborted)
+		s.event("session.idle", "ses_1", "")
+		if goesOn {
+			s.step("ses_1", "msg_4", "msg_3", "build", "two it is", "stop")
+			s.event("session.idle", "ses_1", "")
+		}
+		s.prompt("ses_1", "msg_5", "three")
+		s.step("ses_1", "msg_6", "msg_5", "build", "fine", "stop")
+		s.event("session.idle", "ses_1", "")
+		all := roots(s.runs(t))
+		count1(t, "turns", len(all), 3)
+		for i, want := range []string{"Interrupted by user", want, ""} {
+			if all[i].Error != want {
+				t.Errorf("turn %d has error %q, want %q", i+1, all[i].Error, want)
+			}
+		}
+	}
+}
+
+// Who waits for a turn to fail may ask again before OpenCode has said all of it.
+func TestAPromptThatComesBeforeAFailureIsToldTwiceIsAnswered(t *testing.T) {
+	const failed = `,"error":{"name":"APIError","data":{"message":"no"}}`
+	s := newStory()
+	s.session("ses_1", "")
+	s.prompt("ses_1", "msg_1", "one")
+	s.reply("ses_1", "msg_2", "msg_1", "build", s.begun())
+	s.event("session.error", "ses_1", failed)
+	s.event("session.idle", "ses_1", "")
+	s.prompt("ses_1", "msg_3", "two")
+	s.reply("ses_1", "msg_2", "msg_1", "build", fmt.Sprintf(`,"time":{"created":%d,"completed":%d}`, s.t, s.t)+failed)
+	s.event("session.idle", "ses_1", "")
+	s.step("ses_1", "msg_4", "msg_3", "build", "fine", "stop")
+	s.event("session.idle", "ses_1", "")
+	all := roots(s.runs(t))
+	count1(t, "turns", len(all), 2)
+	if all[0].Error != "APIError: no" || all[1].Error != "" || !strings.Contains(string(all[1].Outputs), "fine") {
+		t.Errorf("errors %q and %q, outputs %s", all[0].Error, all[1].Error, all[1].Outputs)
+	}
+}

@@ -187,6 +187,7 @@ func (r *reducer) message(e integrations.Event, d *data) {
 			t.CWD, t.Branch, t.SHA = e.CWD, e.Head.Branch, e.Head.SHA
 		}
 		s = &step{ID: m.ID, Agent: m.Agent, Created: m.Time.Created, Compacts: m.compacts()}
+		t.Aborted = t.Aborted && t.Spoken // one that waited had its turn after all
 		t.Steps, t.Spoken, t.Idle = append(t.Steps, s), true, false
 	}
 	s.Line = e.Ref
@@ -277,6 +278,10 @@ func (r *reducer) part(e integrations.Event, d *data) {
 		}
 		return
 	}
+	if in.Type == "step-start" {
+		s.restart()
+		return
+	}
 	if s.Sent && in.Type != "tool" || in.Type != "text" && in.Type != "reasoning" && in.Type != "tool" {
 		return
 	}
@@ -306,6 +311,14 @@ func (r *reducer) part(e integrations.Event, d *data) {
 		if x.Begun == 0 {
 			x.Begun = d.T
 		}
+	}
+}
+
+// restart begins another attempt: what an attempt that broke off had said so far is no
+// part of the reply.
+func (s *step) restart() {
+	for _, x := range s.Pieces {
+		x.Deltas = nil
 	}
 }
 
