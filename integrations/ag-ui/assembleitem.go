@@ -19,11 +19,11 @@ func (a *Assembler) index(i *item) {
 	}
 }
 
-// messageStart opens a message, new or known.
+// messageStart opens a message, new or known. Who a known one is from stays.
 func (a *Assembler) messageStart(e *Event) {
 	i := a.byID[Text(e.MessageID)]
 	if i == nil {
-		i = &item{Message: Message{ID: e.MessageID, Role: e.Role, SubagentRunID: e.SubagentRunID},
+		i = &item{Message: Message{ID: e.MessageID, Role: e.Role, Name: e.Name, SubagentRunID: e.SubagentRunID},
 			text: &grown{}, start: e.Timestamp, minted: a.normal.Minted(Text(e.MessageID))}
 		if role := string(Assistant); i.Role == nil {
 			if e.Type == ReasoningMessageStart {
@@ -34,9 +34,6 @@ func (a *Assembler) messageStart(e *Event) {
 		a.append(i)
 	} else if i.open {
 		a.report(StartAlreadyOpen)
-	}
-	if i.Name == nil {
-		i.Name = e.Name
 	}
 	i.open, i.end = true, nil
 	i.Metadata = MergeMetadata(i.Metadata, e.Metadata)
