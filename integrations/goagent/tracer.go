@@ -186,6 +186,10 @@ func (t *Tracer) Submit(op runtypes.Op) error {
 	return errors.Join(failures...)
 }
 
+// Live reports whether runs are written when they begin and again when they end, as the
+// settings say. Where they are not, what has been written once cannot be amended.
+func (t *Tracer) Live() bool { return t != nil && t.live }
+
 // Where names the destinations, for people to read.
 func (t *Tracer) Where() []string {
 	if t == nil {

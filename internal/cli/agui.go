@@ -16,6 +16,7 @@ type aguiFlags struct {
 	format   string
 	strict   bool
 	messages bool
+	run      aguiRunFlags
 }
 
 // aguiCommand reads the events of an agent that speaks AG-UI.
@@ -23,32 +24,37 @@ func aguiCommand(a *app) *cobra.Command {
 	var flags aguiFlags
 	cmd := &cobra.Command{
 		Use:   "ag-ui [FILE|-]",
-		Short: "Read a stream of AG-UI events",
+		Short: "Trace a stream of AG-UI events",
 		Long: `Read the events of an agent that speaks AG-UI from FILE or standard input: server-sent
-events, JSON lines, a JSON array or protobuf.
+events, JSON lines, a JSON array or protobuf. Deliver the runs they tell of while they
+come, and say in one line what there was:
+
+  curl -N … | tracesmith ag-ui
 
 With --messages, print what the events assemble to as one JSON object: runs, messages,
 tool calls, their metadata, and what was wrong with the stream.`,
 		Args: argCount(0, 1),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			opts, err := flags.options()
 			if err != nil {
 				return err
-			}
-			if !flags.messages {
-				return usagef("ag-ui: say what to print: --messages")
 			}
 			in, done, err := a.input(args)
 			if err != nil {
 				return fmt.Errorf("ag-ui: %w", err)
 			}
 			defer done()
+			if !flags.messages {
+				return oneLine(a.aguiRuns(cmd.Context(), in, opts, flags))
+			}
 			return a.aguiMessages(in, opts, flags.strict)
 		},
 	}
 	cmd.Flags().BoolVar(&flags.messages, "messages", false, "print what the events assemble to as one JSON object")
 	cmd.Flags().BoolVar(&flags.strict, "strict", false, "fail on what the protocol forbids")
 	cmd.Flags().StringVar(&flags.format, "format", "", "sse, jsonl, array or protobuf (default: told by the stream)")
+	flags.run.define(cmd)
+	cmd.AddCommand(aguiProxyCommand(a))
 	return cmd
 }
 

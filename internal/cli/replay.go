@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	agui "github.com/tracesmith/tracesmith/integrations/ag-ui"
 	"github.com/tracesmith/tracesmith/internal/agents"
 	"github.com/tracesmith/tracesmith/internal/replay"
 	"github.com/tracesmith/tracesmith/runtypes"
@@ -21,12 +22,16 @@ func replayCommand(a *app) *cobra.Command {
 		Short: "Print the runs of a recorded session, one JSON object a line, without sending anything",
 		Long: `Feed a recording (DIR/hooks.jsonl, with DIR/home in place of /home/dev) through the
 same code a live session takes and print the final state of every run as it would
-stand on the wire after redaction, parents first.`,
+stand on the wire after redaction, parents first. Of ag-ui a recording is a stream:
+DIR/events.jsonl, events.sse or events.bin.`,
 		Args: argCount(2, 2),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if isAGUI(args[0]) {
+				return a.replayAGUI(cmd.Context(), args[1])
+			}
 			agent, ok := agents.Find(args[0])
 			if !ok {
-				return usagef("replay: unknown agent %q (known: %s)", args[0], strings.Join(agents.Names(), ", "))
+				return usagef("replay: unknown agent %q (known: %s, %s)", args[0], strings.Join(agents.Names(), ", "), agui.Integration)
 			}
 			rec, err := replay.Load(args[1])
 			if err != nil {

@@ -8,6 +8,9 @@ import (
 	"time"
 )
 
+// forwarded are headers that proxies before this one may have set, and that pass.
+var forwarded = []string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto"}
+
 // Proxy passes requests on to an AG-UI agent and its answers back, and records the runs.
 // Status, headers and bytes pass as they are, each piece at once; of what the client
 // accepts, encodings that the copy could not be unpacked from are left out. A client that
@@ -22,6 +25,14 @@ func (t *Tracer) Proxy(target *url.URL) *Proxy {
 	return &Proxy{base: base, ReverseProxy: httputil.ReverseProxy{
 		Rewrite: func(p *httputil.ProxyRequest) {
 			p.SetURL(target)
+			if p.In.URL.Path == "" || p.In.URL.Path == "/" { // the target is the agent itself
+				p.Out.URL.Path, p.Out.URL.RawPath = target.Path, target.RawPath
+			}
+			for _, name := range forwarded {
+				if values, told := p.In.Header[name]; told {
+					p.Out.Header[name] = values
+				}
+			}
 			if _, told := p.In.Header["User-Agent"]; !told {
 				p.Out.Header["User-Agent"] = nil
 			}
