@@ -95,14 +95,21 @@ func agentsDir(transcript string) string {
 	return transcript[:i+1] + "subagents" + transcript[i:i+1]
 }
 
-// agentOf is the subagent of a conversation.
+// agentOf is the subagent of a conversation, the last one if it was told to go on.
 func (r *reducer) agentOf(talk string) *agent {
-	for _, a := range r.Agents {
+	for _, a := range slices.Backward(r.Agents) {
 		if a.Child == talk {
 			return a
 		}
 	}
 	return nil
+}
+
+// goesOn reports whether an event is of another subagent in the same conversation: the
+// one that had it was stopped, and has no calls to make.
+func (r *reducer) goesOn(a *agent, e integrations.Event) bool {
+	return e.Kind == "preToolUse" && a.End != nil && !a.End.Quiet &&
+		slices.ContainsFunc(r.Agents, func(b *agent) bool { return b.Child == "" && b.End == nil })
 }
 
 // agentStart posts a subagent and the call that started it. They stay pending.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/tracesmith/tracesmith/runtypes"
 )
@@ -90,5 +91,37 @@ func TestAPromptThatWentToAnotherModelDoesNotSpeakWithItsWords(t *testing.T) {
 	}
 	if root := one(t, runs, runtypes.KindRoot); !strings.Contains(string(root.Outputs), "Widgets.") {
 		t.Errorf("outputs %s", root.Outputs)
+	}
+}
+
+func TestASubagentThatIsToldToGoOnIsASecondRun(t *testing.T) {
+	runs := replayed(t, "subagent_resumed")
+	agents := map[string]string{} // by the file that its tool read
+	for _, tool := range of(runs, runtypes.KindTool) {
+		if tool.Name == "Read" {
+			agents[string(tool.Inputs)] = tool.ParentRunID
+		}
+	}
+	if a, b := agents[`{"file_path":"a1.md"}`], agents[`{"file_path":"a2.md"}`]; a == "" || b == "" || a == b {
+		t.Errorf("the tools hang under %v", agents)
+	}
+}
+
+func TestASubagentOutlivesTheTurnThatStartedIt(t *testing.T) {
+	runs := replayed(t, "background_subagent")
+	agent := one(t, runs, runtypes.KindSubagent)
+	if !strings.Contains(string(agent.Outputs), "It is done.") || agent.Error != "" {
+		t.Errorf("outputs %s, error %q", agent.Outputs, agent.Error)
+	}
+	var last time.Time
+	for _, call := range of(runs, runtypes.KindLLM) {
+		if call.TraceID != agent.TraceID || call.ParentRunID != agent.TraceID {
+			continue
+		}
+		start, end := times(t, call)
+		if start.Before(last) {
+			t.Errorf("a model call began %s before the one before it ended", last.Sub(start))
+		}
+		last = end
 	}
 }

@@ -325,7 +325,7 @@ func (r *reducer) silent(c *talk, e integrations.Event, d *data) {
 
 // work takes an event from within a turn or a subagent.
 func (r *reducer) work(src integrations.Source, c *talk, e integrations.Event, d *data) ([]runtypes.Op, error) {
-	if a := r.agentOf(c.ID); a != nil {
+	if a := r.agentOf(c.ID); a != nil && !r.goesOn(a, e) {
 		return r.agentWork(src, a, e, d)
 	}
 	t := r.turn(c.ID, d.Generation)
@@ -335,7 +335,7 @@ func (r *reducer) work(src integrations.Source, c *talk, e integrations.Event, d
 		}
 		if !c.Main && c.File == "" {
 			known, ops := r.adopt(src, e, d)
-			if a := r.agentOf(c.ID); a != nil {
+			if a := r.agentOf(c.ID); a != nil && !r.goesOn(a, e) {
 				return r.agentWork(src, a, e, d)
 			}
 			if known {

@@ -172,7 +172,11 @@ func (t *story) current(answered bool) *segment {
 			return seg
 		}
 	}
-	seg := &segment{start: t.ready, end: t.ready}
+	start := t.ready
+	if n := len(t.segments); n > 0 && t.segments[n-1].end.After(start) { // its tools still run
+		start = t.segments[n-1].end
+	}
+	seg := &segment{start: start, end: start}
 	t.segments = append(t.segments, seg)
 	return seg
 }
