@@ -19,8 +19,17 @@ func (a *Assembler) index(i *item) {
 	}
 }
 
+// messageIDOf and callIDOf name what an event is about among what is open.
+func messageIDOf(e *Event) itemID { return itemID{id: Text(e.MessageID)} }
+func callIDOf(e *Event) itemID    { return itemID{call: true, id: Text(e.ToolCallID)} }
+
+// messageOpen and callOpen report whether the stream has an item open.
+func (a *Assembler) messageOpen(i *item) bool { return a.open[itemID{id: Text(i.ID)}] }
+func (a *Assembler) callOpen(c *call) bool    { return a.open[itemID{call: true, id: c.id}] }
+
 // messageStart opens a message, new or known. Who a known one is from stays.
 func (a *Assembler) messageStart(e *Event) {
+	a.start(messageIDOf(e))
 	i := a.byID[Text(e.MessageID)]
 	if i == nil {
 		i = &item{Message: Message{ID: e.MessageID, Role: e.Role, Name: e.Name, SubagentRunID: e.SubagentRunID},
@@ -32,39 +41,55 @@ func (a *Assembler) messageStart(e *Event) {
 			i.Role = &role
 		}
 		a.append(i)
-	} else if i.open {
+	}
+	i.end = nil
+	i.Metadata = MergeMetadata(i.Metadata, e.Metadata)
+}
+
+// start opens an item. One that is open already is not opened twice.
+func (a *Assembler) start(id itemID) {
+	if a.open[id] {
 		a.report(StartAlreadyOpen)
 	}
-	i.open, i.end = true, nil
-	i.Metadata = MergeMetadata(i.Metadata, e.Metadata)
+	a.open[id] = true
 }
 
 func (a *Assembler) messageContent(e *Event) {
 	i := a.byID[Text(e.MessageID)]
 	if i == nil {
-		a.report(ContentUnknownID)
+		a.unknown(messageIDOf(e), ContentUnknownID)
 		return
 	}
-	a.checkContinuation(i.open, Text(i.SubagentRunID), ContentNotOpen)
+	a.checkContinuation(messageIDOf(e), Text(i.SubagentRunID), ContentNotOpen)
 	i.add(e.Delta)
 	i.Metadata = MergeMetadata(i.Metadata, e.Metadata)
 }
 
 func (a *Assembler) messageEnd(e *Event) {
-	i := a.byID[Text(e.MessageID)]
+	id := messageIDOf(e)
+	defer delete(a.open, id)
+	i := a.byID[id.id]
 	if i == nil {
-		a.report(EndUnknownID)
+		a.unknown(id, EndUnknownID)
 		return
 	}
-	a.checkContinuation(i.open, Text(i.SubagentRunID), EndNotOpen)
-	i.open, i.end = false, e.Timestamp
+	a.checkContinuation(id, Text(i.SubagentRunID), EndNotOpen)
+	i.end = e.Timestamp
 	i.Metadata = MergeMetadata(i.Metadata, e.Metadata)
+}
+
+// unknown reports an event about an item that is not there, unless a snapshot dropped it
+// while it was open.
+func (a *Assembler) unknown(id itemID, code string) {
+	if !a.open[id] {
+		a.report(code)
+	}
 }
 
 // checkContinuation reports an event about an item that is not open or another owner's.
 // What comes after the run's end was reported as that.
-func (a *Assembler) checkContinuation(open bool, owner, code string) {
-	if !open && !a.late {
+func (a *Assembler) checkContinuation(id itemID, owner, code string) {
+	if !a.open[id] && !a.late {
 		a.report(code)
 	}
 	if e := a.event; e.SubagentRunID != nil && *e.SubagentRunID != owner {
@@ -75,19 +100,17 @@ func (a *Assembler) checkContinuation(open bool, owner, code string) {
 // callStart opens a tool call, new or known. Its metadata is the call's and not its
 // message's.
 func (a *Assembler) callStart(e *Event) {
+	a.start(callIDOf(e))
 	id := Text(e.ToolCallID)
 	c := a.callsBy[id]
 	if c == nil {
 		c = &call{id: id, owner: e.Owner(), parent: a.parentOf(e)}
 		c.parent.calls = append(c.parent.calls, c)
 		a.callsBy[id] = c
-	} else if c.open {
-		a.report(StartAlreadyOpen)
 	}
 	if e.ToolCallName != nil {
 		c.name = *e.ToolCallName
 	}
-	c.open = true
 	c.metadata = MergeMetadata(c.metadata, e.Metadata)
 }
 
@@ -112,26 +135,28 @@ func (a *Assembler) parentOf(e *Event) *item {
 }
 
 func (a *Assembler) callArgs(e *Event) {
-	c := a.callsBy[Text(e.ToolCallID)]
+	id := callIDOf(e)
+	c := a.callsBy[id.id]
 	if c == nil {
-		a.report(ArgsUnknownID)
+		a.unknown(id, ArgsUnknownID)
 		return
 	}
-	a.checkContinuation(c.open, c.owner, ArgsNotOpen)
-	if c.open || !json.Valid([]byte(c.args.String())) {
+	a.checkContinuation(id, c.owner, ArgsNotOpen)
+	if a.open[id] || !json.Valid([]byte(c.args.String())) {
 		c.args.add(e.Delta)
 	}
 	c.metadata = MergeMetadata(c.metadata, e.Metadata)
 }
 
 func (a *Assembler) callEnd(e *Event) {
-	c := a.callsBy[Text(e.ToolCallID)]
+	id := callIDOf(e)
+	defer delete(a.open, id)
+	c := a.callsBy[id.id]
 	if c == nil {
-		a.report(EndUnknownID)
+		a.unknown(id, EndUnknownID)
 		return
 	}
-	a.checkContinuation(c.open, c.owner, EndNotOpen)
-	c.open = false
+	a.checkContinuation(id, c.owner, EndNotOpen)
 	c.metadata = MergeMetadata(c.metadata, e.Metadata)
 }
 
@@ -181,7 +206,7 @@ func (a *Assembler) snapshot(messages []Message) {
 		if now := fresh[Text(old.ID)]; now != nil {
 			if !placed[now] {
 				placed[now] = true
-				a.replace(old, now)
+				now.start, now.end, now.minted = old.start, old.end, old.minted
 				items = append(items, now)
 			}
 			continue
@@ -200,16 +225,5 @@ func (a *Assembler) snapshot(messages []Message) {
 	clear(a.callsBy)
 	for _, i := range items {
 		a.index(i)
-	}
-}
-
-// replace carries over what a snapshot cannot say of a message: whether it is open, and
-// when it was.
-func (a *Assembler) replace(old, now *item) {
-	now.open, now.start, now.end, now.minted = old.open, old.start, old.end, old.minted
-	for _, c := range now.calls {
-		if before := a.callsBy[c.id]; before != nil {
-			c.open = before.open
-		}
 	}
 }

@@ -9,6 +9,7 @@ type Assembler struct {
 	items   []*item          // the conversation, in order
 	byID    map[string]*item // of several under one id, the first
 	callsBy map[string]*call
+	open    map[itemID]bool // what the stream has open, which a snapshot does not change
 	steps   map[string]int
 	spans   map[string]bool // open spans of reasoning
 
@@ -30,7 +31,7 @@ type Assembler struct {
 // NewAssembler returns an assembler that knows nothing yet.
 func NewAssembler() *Assembler {
 	return &Assembler{
-		byID: map[string]*item{}, callsBy: map[string]*call{}, steps: map[string]int{}, spans: map[string]bool{},
+		byID: map[string]*item{}, callsBy: map[string]*call{}, open: map[itemID]bool{}, steps: map[string]int{}, spans: map[string]bool{},
 		events: map[string]Metadata{}, resumed: map[string]Metadata{}, asked: map[string]Interrupt{},
 		encrypted: map[string]string{},
 	}

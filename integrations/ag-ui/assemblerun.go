@@ -148,12 +148,7 @@ func (a *Assembler) endRun(status Status, reason string, at *int64) {
 	if at != nil {
 		r.end = at
 	}
-	for _, i := range a.items {
-		i.open = false
-		for _, c := range i.calls {
-			c.open = false
-		}
-	}
+	clear(a.open)
 	for _, s := range a.subagents {
 		if s.open {
 			s.open, s.status = false, status
@@ -164,18 +159,8 @@ func (a *Assembler) endRun(status Status, reason string, at *int64) {
 }
 
 func (a *Assembler) somethingOpen() bool {
-	if len(a.steps) > 0 || len(a.spans) > 0 {
+	if len(a.open) > 0 || len(a.steps) > 0 || len(a.spans) > 0 {
 		return true
-	}
-	for _, i := range a.items {
-		if i.open {
-			return true
-		}
-		for _, c := range i.calls {
-			if c.open {
-				return true
-			}
-		}
 	}
 	for _, s := range a.subagents {
 		if s.open {

@@ -10,8 +10,7 @@ type item struct {
 	Message         // all but what the fields below hold
 	text    *grown  // content that grows by deltas; nil: Message.Content holds it
 	calls   []*call // in place of Message.ToolCalls
-	open    bool
-	minted  bool // the id is made up, for a retired event that has none
+	minted  bool    // the id is made up, for a retired event that has none
 	start   *int64
 	end     *int64
 }
@@ -25,7 +24,6 @@ type call struct {
 	parent    *item
 	encrypted *string
 	metadata  Metadata
-	open      bool
 }
 
 // grown is text that comes in pieces.

@@ -58,10 +58,11 @@ func (p *Problem) Error() string {
 }
 
 // Refused reports whether a strict reader refuses the stream for it. What a later
-// version of the protocol may add is no fault of the stream.
+// version of the protocol may add is no fault of the stream, and neither is a change to
+// what a snapshot may have dropped.
 func (p *Problem) Refused() bool {
 	switch p.Code {
-	case UnknownEvent, UnknownMember, UnknownOutcome:
+	case UnknownEvent, UnknownMember, UnknownOutcome, ActivityUnknownID, EncryptedUnknownID:
 		return false
 	}
 	return true

@@ -124,7 +124,7 @@ func (t *turn) toolCall(e *Event) {
 	if c.result == nil {
 		c.end, c.cut = t.r.clock, false
 	}
-	if parent != nil && !call.parent.open {
+	if parent != nil && !t.asm.messageOpen(call.parent) {
 		parent.streamed, parent.end, parent.cut = true, t.r.clock, false
 	}
 }
@@ -309,7 +309,7 @@ func (t *turn) complete(owner, except string) {
 // growing reports whether a model call's message has something open.
 func (t *turn) growing(c *child) bool {
 	i := t.messageOf(c)
-	return i.open || slices.ContainsFunc(i.calls, func(call *call) bool { return call.open })
+	return t.asm.messageOpen(i) || slices.ContainsFunc(i.calls, t.asm.callOpen)
 }
 
 // early tells a child before its run is over, for people who watch.
