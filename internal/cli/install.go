@@ -14,6 +14,7 @@ import (
 	"github.com/tracesmith/tracesmith/integrations"
 	"github.com/tracesmith/tracesmith/internal/agents"
 	"github.com/tracesmith/tracesmith/internal/journal"
+	"github.com/tracesmith/tracesmith/internal/relay"
 	"github.com/tracesmith/tracesmith/internal/setup"
 )
 
@@ -24,6 +25,7 @@ type setupFlags struct {
 	yes, dryRun, asJSON          bool
 	takeOver, standDown, restore bool
 	relay                        string // how the relay is to be started; empty: no relay
+	relayListen                  string // its address
 }
 
 // installCommand registers the hooks in agents' settings.
@@ -56,6 +58,7 @@ Agents: ` + strings.Join(agents.Names(), ", ") + ".",
 	cmd.Flags().BoolVar(&flags.standDown, "stand-down", false, "leave agents to LangSmith's own plugin where it traces them")
 	cmd.Flags().StringVar(&flags.relay, "relay", "", "have the relay trace deepagents-code, started as a service or by a hook")
 	cmd.Flags().Lookup("relay").NoOptDefVal = "auto"
+	cmd.Flags().StringVar(&flags.relayListen, "relay-listen", relay.DefaultListen, "the relay's address on loopback")
 	return cmd
 }
 

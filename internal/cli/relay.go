@@ -34,6 +34,7 @@ const rulesTime = 10 * time.Second
 type relayFlags struct {
 	listen, upstream string
 	idle             time.Duration
+	byHook           bool
 }
 
 // relayCommand stands between Deep Agents Code and LangSmith.
@@ -58,6 +59,8 @@ tracesmith install deepagents-code --relay sets it up.`,
 	cmd.Flags().StringVar(&flags.listen, "listen", relay.DefaultListen, "loopback address to listen on; port 0 is any free one")
 	cmd.Flags().StringVar(&flags.upstream, "upstream", "", "LangSmith's address for what is sent on (default: the endpoint of the settings)")
 	cmd.Flags().DurationVar(&flags.idle, "idle", 0, "end after so long without a request; 0: never")
+	cmd.Flags().BoolVar(&flags.byHook, "by-hook", false, "end when install no longer leaves it to hooks to start the relay")
+	_ = cmd.Flags().MarkHidden("by-hook") // hooks start it so
 	return cmd
 }
 
@@ -99,8 +102,11 @@ func (a *app) relay(ctx context.Context, flags relayFlags) (err error) {
 	if cfg.Who, err = own.credentials(settings); err != nil {
 		return err
 	}
+	if flags.byHook {
+		cfg.Stay = func() bool { return relay.HookStartAddress(state.Dir()) != "" }
+	}
 	r, err := relay.Start(cfg)
-	if errors.Is(err, relay.ErrRunning) && flags.idle > 0 {
+	if errors.Is(err, relay.ErrRunning) && flags.byHook {
 		return nil // another hook was faster
 	}
 	if err != nil {
@@ -200,7 +206,8 @@ func startRelay(args []string, env func(string) string) {
 	if err != nil {
 		return
 	}
-	if _, err := os.Lstat(relay.HookStartPath(dir)); err != nil {
+	listen := relay.HookStartAddress(dir)
+	if listen == "" {
 		return
 	}
 	lock := flock.New(relay.LockPath(dir))
@@ -216,6 +223,6 @@ func startRelay(args []string, env func(string) string) {
 		return
 	}
 	_ = spawn.Start(spawn.Command{ // the next event tries again
-		Program: program, Dir: dir, Environ: os.Environ(), Args: []string{"relay", "--idle", hookIdle.String()},
+		Program: program, Dir: dir, Environ: os.Environ(), Args: []string{"relay", "--by-hook", "--idle", hookIdle.String(), "--listen", listen},
 	})
 }

@@ -3,9 +3,11 @@ package cli
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/tracesmith/tracesmith/integrations"
 	"github.com/tracesmith/tracesmith/internal/agents"
+	"github.com/tracesmith/tracesmith/internal/ingest"
 	"github.com/tracesmith/tracesmith/internal/relay"
 	"github.com/tracesmith/tracesmith/internal/setup"
 )
@@ -27,6 +29,8 @@ func (f *setupFlags) checkRelay() error {
 		return usagef("install: --relay is for %s alone", relay.Integration)
 	case f.scope != string(setup.User):
 		return usagef("install: --relay is for the user, and for no project")
+	case !ingest.Loopback(f.relayListen) || strings.HasSuffix(f.relayListen, ":0") || strings.ContainsAny(f.relayListen, " \n"):
+		return usagef("install: --relay-listen is a loopback address and a port, such as %s", relay.DefaultListen)
 	}
 	return nil
 }
@@ -48,7 +52,7 @@ func relayWay(wanted string, i *setup.Installer) string {
 
 // planRelay plans to have the relay trace Deep Agents Code, and not its hooks.
 func (a *app) planRelay(i *setup.Installer, flags setupFlags) outcome {
-	parts, err := a.relayParts(i)
+	parts, err := a.relayParts(i, flags.relayListen)
 	if err != nil {
 		return planned(parts.variables, setup.User, setup.Plan{}, err)
 	}
@@ -106,16 +110,16 @@ func (p relayParts) own() []*integrations.Agent {
 	return slices.DeleteFunc([]*integrations.Agent{p.variables, p.service, p.byHook}, func(a *integrations.Agent) bool { return a == nil })
 }
 
-func (a *app) relayParts(i *setup.Installer) (parts relayParts, err error) {
+func (a *app) relayParts(i *setup.Installer, listen string) (parts relayParts, err error) {
 	state, err := a.openState()
 	if err != nil {
 		return parts, err
 	}
 	token, err := relay.Token(relay.Dir(state.Dir()))
 	parts = relayParts{
-		variables: relay.Variables("http://"+relay.DefaultListen, token),
-		service:   relay.UserService(i.System, a.env("TRACESMITH_STATE")),
-		byHook:    relay.HookStart(state.Dir()),
+		variables: relay.Variables("http://"+listen, token),
+		service:   relay.UserService(i.System, a.env("TRACESMITH_STATE"), listen),
+		byHook:    relay.HookStart(state.Dir(), listen),
 	}
 	parts.hooks, _ = agents.Find(relay.Integration)
 	return parts, err
@@ -123,7 +127,7 @@ func (a *app) relayParts(i *setup.Installer) (parts relayParts, err error) {
 
 // unplanRelay plans to take the relay out; nothing where it is not in.
 func (a *app) unplanRelay(i *setup.Installer) (setup.Plan, error) {
-	parts, err := a.relayParts(i)
+	parts, err := a.relayParts(i, relay.DefaultListen) // wherever it listens
 	if err != nil {
 		return setup.Plan{}, err
 	}

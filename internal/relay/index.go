@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/url"
 	"os"
 	"path/filepath"
 	"sync"
@@ -31,7 +32,7 @@ type place struct {
 }
 
 // session is the name of the turn's journal.
-func (p place) session() string { return p.Thread + "\x00" + p.Turn }
+func (p place) session() string { return url.QueryEscape(p.Thread) + " " + p.Turn }
 
 // index knows the turns of all traces that came by. It is a file of lines, each
 // written before anything of its trace is. Safe for concurrent use.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"encoding/xml"
 	"errors"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -73,10 +74,10 @@ func withoutBlock(text []byte) ([]byte, error) {
 
 // UserService is the relay as a service of its user: a unit of systemd, or a launchd
 // agent on darwin; nil where a system has neither. state is the folder that holds the
-// state where it is not the default.
-func UserService(system, state string) *integrations.Agent {
+// state where it is not the default, listen the address.
+func UserService(system, state, listen string) *integrations.Agent {
 	var path func(home string, env func(string) string) string
-	var render func(program, state string) string
+	var render func(program, state, listen string) string
 	switch system {
 	case "linux":
 		path, render = unitPath, unit
@@ -97,19 +98,19 @@ func UserService(system, state string) *integrations.Agent {
 			if len(bytes.TrimSpace(text)) > 0 && !ownFile(text) {
 				return nil, ErrForeign
 			}
-			return []byte(render(command[0], state)), nil
+			return []byte(render(command[0], state, listen)), nil
 		},
 		Remove: removeOwn,
 	}}
 }
 
-// HookStart is the file that has a hook start the relay.
-func HookStart(state string) *integrations.Agent {
+// HookStart is the file that has a hook start the relay, on the address it names.
+func HookStart(state, listen string) *integrations.Agent {
 	return &integrations.Agent{Name: Integration, Runtime: runtimeName, Setup: integrations.Setup{
 		Whole: true,
 		Path:  func(string, bool, func(string) string) string { return HookStartPath(state) },
 		Add: func([]byte, []integrations.Hook, string) ([]byte, error) {
-			return []byte("# " + serviceMark + ": the agent's hooks start the relay.\n"), nil
+			return []byte("# " + serviceMark + ": the agent's hooks start the relay.\n" + listen + "\n"), nil
 		},
 		Remove: removeOwn,
 	}}
@@ -117,6 +118,17 @@ func HookStart(state string) *integrations.Agent {
 
 // HookStartPath is where HookStart's file is, below the state's directory.
 func HookStartPath(state string) string { return filepath.Join(Dir(state), "start-by-hook") }
+
+// HookStartAddress is the address that HookStart's file names; empty: the file is not
+// there, or not one that says so.
+func HookStartAddress(state string) string {
+	text, err := os.ReadFile(HookStartPath(state))
+	if err != nil || !ownFile(text) {
+		return ""
+	}
+	_, listen, _ := strings.Cut(strings.TrimSpace(string(text)), "\n")
+	return listen
+}
 
 func ownFile(text []byte) bool { return bytes.Contains(text, []byte(serviceMark)) }
 
@@ -136,7 +148,7 @@ func unitPath(home string, env func(string) string) string {
 }
 
 // unit is a unit of systemd. Its user's manager gives it no shell's variables.
-func unit(program, state string) string {
+func unit(program, state, listen string) string {
 	quote := func(s string) string {
 		return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, `%`, `%%`, `$`, `$$`).Replace(s) + `"`
 	}
@@ -146,7 +158,7 @@ func unit(program, state string) string {
 	}
 	return "# " + serviceMark + ".\n" +
 		"[Unit]\nDescription=Tracesmith relay for Deep Agents Code\n\n" +
-		"[Service]\n" + variable + "ExecStart=" + quote(program) + " relay\nRestart=on-failure\nRestartSec=5\n\n" +
+		"[Service]\n" + variable + "ExecStart=" + quote(program) + " relay --listen " + listen + "\nRestart=on-failure\nRestartSec=5\n\n" +
 		"[Install]\nWantedBy=default.target\n"
 }
 
@@ -157,7 +169,7 @@ func plistPath(home string, _ func(string) string) string {
 	return filepath.Join(home, "Library", "LaunchAgents", Label+".plist")
 }
 
-func plist(program, state string) string {
+func plist(program, state, listen string) string {
 	escape := func(s string) string {
 		var out bytes.Buffer
 		_ = xml.EscapeText(&out, []byte(s)) // a buffer takes all
@@ -177,6 +189,8 @@ func plist(program, state string) string {
 	<array>
 		<string>` + escape(program) + `</string>
 		<string>relay</string>
+		<string>--listen</string>
+		<string>` + escape(listen) + `</string>
 	</array>
 ` + variables + `	<key>RunAtLoad</key>
 	<true/>

@@ -29,6 +29,9 @@ const defaultSettle = 5 * time.Second
 // defaultSweep is how often what was left behind is looked for.
 const defaultSweep = 5 * time.Second
 
+// waitTick is how often a relay asks itself whether it is needed.
+const waitTick = time.Second
+
 // ErrRunning says that this install's relay is at work already.
 var ErrRunning = errors.New("relay: it runs already")
 
@@ -46,6 +49,7 @@ type Config struct {
 	Who      Credentials
 
 	Idle   time.Duration // end after so long without a request; 0: never
+	Stay   func() bool   // whether the relay is still wanted; nil: it is
 	Settle time.Duration // how long an ended turn may go on with another round. 0: 5 s
 	Sweep  time.Duration // how often to look for what was left behind. 0: 5 s
 
@@ -161,23 +165,19 @@ func (r *Relay) serve(listener net.Listener, to *url.URL) {
 // URL is what clients are to take for LangSmith's endpoint.
 func (r *Relay) URL() string { return "http://" + r.addr }
 
-// Wait returns when ctx is done, when the relay has been idle for long enough, or with
-// why it no longer serves.
+// Wait returns when ctx is done, when the relay is no longer wanted or has been idle for
+// long enough, or with why it no longer serves.
 func (r *Relay) Wait(ctx context.Context) error {
-	const looks = 4 // within the idle time
 	for {
-		var tick <-chan time.Time
-		if r.cfg.Idle > 0 {
-			tick = time.After(r.cfg.Idle / looks)
-		}
 		select {
 		case <-ctx.Done():
 			return nil
 		case err := <-r.served:
 			r.served <- err
 			return fmt.Errorf("relay: %w", err)
-		case <-tick:
-			if r.cfg.Now().Sub(time.Unix(0, r.last.Load())) >= r.cfg.Idle {
+		case <-time.After(waitTick):
+			idle := r.cfg.Now().Sub(time.Unix(0, r.last.Load()))
+			if r.cfg.Idle > 0 && idle >= r.cfg.Idle || r.cfg.Stay != nil && !r.cfg.Stay() {
 				return nil
 			}
 		}
