@@ -138,7 +138,7 @@ func (h *hook) keep(parent int) (*kept, *loss) {
 	if !settings.Enabled {
 		return nil, nil
 	}
-	entry, l := h.entry(payload, route)
+	entry, l := h.entry(payload, route, redact.Pass{Allow: settings.Allow})
 	if l != nil {
 		return nil, l
 	}
@@ -211,7 +211,7 @@ func (h *hook) route(p integrations.Payload) (integrations.Route, integrations.H
 }
 
 // entry makes the journal's line: what the reducer reads, without secrets.
-func (h *hook) entry(p integrations.Payload, route integrations.Route) (journal.Entry, *loss) {
+func (h *hook) entry(p integrations.Payload, route integrations.Route, pass redact.Pass) (journal.Entry, *loss) {
 	data, err := h.owner.Project(p)
 	switch {
 	case err != nil:
@@ -219,7 +219,7 @@ func (h *hook) entry(p integrations.Payload, route integrations.Route) (journal.
 	case len(data) > maxData:
 		return journal.Entry{}, &loss{reason: journal.DropTooLarge}
 	}
-	if data, err = redact.Fast(data); err != nil {
+	if data, err = pass.Fast(data); err != nil {
 		return journal.Entry{}, &loss{reason: journal.DropRedaction}
 	}
 	head := githead.Read(route.CWD)

@@ -38,6 +38,7 @@ func commands() []func(*app) *cobra.Command {
 		installCommand,
 		openCommand,
 		purgeCommand,
+		redactCommand,
 		relayCommand,
 		replayCommand,
 		serveCommand,

@@ -19,7 +19,6 @@ import (
 	"github.com/tracesmith/tracesmith/internal/config"
 	"github.com/tracesmith/tracesmith/internal/drain"
 	"github.com/tracesmith/tracesmith/internal/journal"
-	"github.com/tracesmith/tracesmith/internal/redact"
 	"github.com/tracesmith/tracesmith/internal/relay"
 )
 
@@ -180,7 +179,7 @@ func (a *app) drainConfig(state *journal.State, settings config.Config, destinat
 		},
 		Shape:  folders.shape,
 		Admits: folders.admits,
-		Redact: redact.Run,
+		Redact: folders.redact,
 		Plain:  !settings.Redact,
 
 		Restraint: settings.Restraint(),

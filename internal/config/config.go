@@ -68,6 +68,8 @@ type Config struct {
 	// Rules are the user's own, for what to take out beside secrets.
 	Rules  redact.Rules
 	unruly error // why there are some that cannot be applied
+	// Allow is what redaction leaves in.
+	Allow redact.Allow
 
 	// Login says that there is no key, but somebody is signed in with LangSmith's
 	// command line: package exporter/profile has the token.

@@ -92,6 +92,7 @@ func fields(agent string) []field {
 		boolean("store", []variable{{name: "TRACESMITH_STORE"}}, func(c *Config) *bool { return &c.Store }),
 		boolean("redact", append([]variable{{name: "TRACESMITH_REDACT"}}, theirs(agent, "REDACT", pluginRedact)...), func(c *Config) *bool { return &c.Redact }),
 		rules(agent),
+		allowed(),
 		{
 			key: "tags", env: []variable{{name: "TRACESMITH_TAGS"}},
 			set:  func(c *Config, s string) error { return c.addTags(strings.Split(s, ",")) },

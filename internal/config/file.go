@@ -224,6 +224,10 @@ func (l *loader) list(key string, list []any, path string) error {
 		l.cfg.setRules(rulesFrom(list))
 		return nil
 	}
+	if key == "redact_allow" {
+		l.cfg.source(key, path)
+		return l.cfg.setAllow(list)
+	}
 	if key != "tags" {
 		return errors.New("unexpected list")
 	}

@@ -48,7 +48,7 @@ func (c *Config) setRules(found redact.Rules, err error) { c.Rules, c.unruly = f
 func (c Config) Restraint() string {
 	parts := []string{"restraint"}
 	for _, rule := range c.Rules {
-		parts = append(parts, rule.Pattern.String(), rule.With)
+		parts = append(parts, rule.Pattern.String(), rule.With+rule.Allow.String())
 	}
 	for name, hidden := range map[string]bool{"inputs": c.HideInputs, "outputs": c.HideOutputs, "metadata": c.HideMetadata} {
 		if hidden {
@@ -96,11 +96,20 @@ func rulesFrom(list []any) (redact.Rules, error) {
 		if compiled.MatchString("") {
 			return nil, fmt.Errorf("rule %d matches where there is nothing", n+1)
 		}
-		with := replacement
-		if text, given := table["replace"].(string); given {
-			with = text
+		rule := redact.Rule{Pattern: compiled, With: replacement}
+		if name, _ := table["name"].(string); ruleName(name) {
+			rule.With = redact.Marker(name)
 		}
-		found = append(found, redact.Rule{Pattern: compiled, With: with})
+		if text, given := table["replace"].(string); given {
+			rule.With = text
+		}
+		if list, given := table["allow"]; given {
+			patterns, _ := list.([]any)
+			if rule.Allow, err = allowFrom(patterns); err != nil || len(patterns) == 0 {
+				return nil, fmt.Errorf("rule %d allows what is no list of patterns that Go knows", n+1)
+			}
+		}
+		found = append(found, rule)
 	}
 	return found, nil
 }

@@ -17,7 +17,11 @@ import (
 type Rule struct {
 	Pattern *regexp.Regexp
 	With    string // taken as it is
+	Allow   Allow  // which of its matches stay
 }
+
+// Marker is what stands in place of what the named rule finds.
+func Marker(rule string) string { return markerStart + rule + "]" }
 
 // Rules are the user's own. The zero value changes nothing.
 type Rules []Rule
@@ -31,13 +35,13 @@ func (all Rules) Run(r *runtypes.Run) error {
 	}
 	var err error
 	for _, raw := range []*json.RawMessage{&r.Inputs, &r.Outputs} {
-		if *raw, err = all.json(*raw); err != nil {
+		if *raw, err = all.JSON(*raw); err != nil {
 			return err
 		}
 	}
 	for _, s := range texts(r) {
 		if s != &r.Identity.Integration && s != &r.Identity.Runtime {
-			*s = all.text(*s)
+			*s = all.Text(*s)
 		}
 	}
 	r.Tags = each(r.Tags, all.clean)
@@ -45,7 +49,7 @@ func (all Rules) Run(r *runtypes.Run) error {
 	r.Events = slices.Clone(r.Events)
 	maps := []*map[string]any{&r.Metadata, &r.Model.InvocationParams}
 	for i := range r.Events {
-		r.Events[i].Name = all.text(r.Events[i].Name)
+		r.Events[i].Name = all.Text(r.Events[i].Name)
 		maps = append(maps, &r.Events[i].Data)
 	}
 	for _, m := range maps {
@@ -56,9 +60,15 @@ func (all Rules) Run(r *runtypes.Run) error {
 	return nil
 }
 
-func (all Rules) text(s string) string {
+// Text applies the rules to a text.
+func (all Rules) Text(s string) string {
 	for _, rule := range all {
-		s = rule.Pattern.ReplaceAllLiteralString(s, rule.With)
+		s = rule.Pattern.ReplaceAllStringFunc(s, func(found string) string {
+			if rule.Allow.permits([]byte(found)) {
+				return found
+			}
+			return rule.With
+		})
 	}
 	return s
 }
@@ -66,7 +76,7 @@ func (all Rules) text(s string) string {
 // clean applies the rules to a text and reports whether it changed.
 func (all Rules) clean(s *string) bool {
 	was := *s
-	*s = all.text(was)
+	*s = all.Text(was)
 	return *s != was
 }
 
@@ -83,8 +93,10 @@ func (all Rules) file(a *runtypes.Attachment) bool {
 	return changed
 }
 
-func (all Rules) json(raw json.RawMessage) (json.RawMessage, error) {
-	if len(raw) == 0 {
+// JSON applies the rules to the texts of a document; its keys stay. A document in
+// which nothing is found is returned itself.
+func (all Rules) JSON(raw json.RawMessage) (json.RawMessage, error) {
+	if len(raw) == 0 || len(all) == 0 {
 		return raw, nil
 	}
 	dec := json.NewDecoder(bytes.NewReader(raw))
@@ -111,7 +123,7 @@ func (all Rules) json(raw json.RawMessage) (json.RawMessage, error) {
 func (all Rules) value(v any) (clean any, changed bool) {
 	switch v := v.(type) {
 	case string:
-		clean := all.text(v)
+		clean := all.Text(v)
 		return clean, clean != v
 	case []any:
 		for i := range v {
@@ -138,7 +150,7 @@ func (all Rules) object(m map[string]any) (map[string]any, error) {
 		if err != nil {
 			return nil, fmt.Errorf("redact: rules: %w", err)
 		}
-		after, err := all.json(before)
+		after, err := all.JSON(before)
 		var text string
 		switch {
 		case err != nil:

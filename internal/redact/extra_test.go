@@ -10,7 +10,7 @@ import (
 )
 
 func TestTheUsersOwnRulesReachEveryText(t *testing.T) {
-	rules := Rules{{regexp.MustCompile(`ACME-\d+`), "[$1]"}, {regexp.MustCompile(`(?i)hunter`), ""}}
+	rules := Rules{{Pattern: regexp.MustCompile(`ACME-\d+`), With: "[$1]"}, {Pattern: regexp.MustCompile(`(?i)hunter`)}}
 	shared := map[string]any{"ticket": "ACME-1", "deep": []any{map[string]any{"a": "ACME-2"}}, "n": 7}
 	run := &runtypes.Run{
 		Name: "ACME-3", Error: "no ACME-4", Tags: []string{"ACME-5", "plain"},
@@ -45,5 +45,17 @@ func TestTheUsersOwnRulesReachEveryText(t *testing.T) {
 	run.Inputs = json.RawMessage(`{"a": "ACME-1"`)
 	if rules.Run(run) == nil {
 		t.Error("what is no JSON was let through")
+	}
+}
+
+func TestAMatchThatTheRuleAllowsStays(t *testing.T) {
+	allow, err := NewAllow([]string{`ACME-0+`})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rules := Rules{{Pattern: regexp.MustCompile(`ACME-\d+`), With: Marker("ticket"), Allow: allow}}
+	run := &runtypes.Run{Error: "ACME-000 and ACME-0001"}
+	if err := rules.Run(run); err != nil || run.Error != "ACME-000 and [redacted:ticket]" {
+		t.Errorf("got %q, %v", run.Error, err)
 	}
 }

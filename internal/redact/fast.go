@@ -5,11 +5,14 @@ import (
 	"slices"
 )
 
+// Fast is the built-in rules' [Pass.Fast].
+func Fast(doc []byte) ([]byte, error) { return Pass{}.Fast(doc) }
+
 // Fast replaces prefix-shaped tokens in the strings of a JSON document. What is
 // around them stays as it is, byte for byte; a document without any is returned
 // itself. It does not decode: a token that the document spells with escapes is
 // left to the full pass. A string that is not closed is an error.
-func Fast(doc []byte) (out []byte, err error) {
+func (p Pass) Fast(doc []byte) (out []byte, err error) {
 	defer recoverInto(&out, &err)
 	x := fastIndex()
 	done := 0 // what of doc is in out
@@ -31,7 +34,7 @@ func Fast(doc []byte) (out []byte, err error) {
 		if escaped {
 			spans = slices.DeleteFunc(spans, func(s span) bool { return inEscape(text, s.from) })
 		}
-		if len(spans) > 0 {
+		if spans = p.settle(text, spans); len(spans) > 0 {
 			out = append(out, doc[done:from]...)
 			out = replace(out, text, spans)
 			done = to

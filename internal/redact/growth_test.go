@@ -23,10 +23,9 @@ func hostile() []string {
 	return units
 }
 
-// Sixteen times the text takes sixteen times the time, not two hundred and
-// fifty-six.
+// Eight times the text takes eight times the time, not sixty-four.
 func TestTheTimeGrowsNoFasterThanTheSize(t *testing.T) {
-	const size, times, allowed = 2 << 10, 16, 5 * 16
+	const size, times, allowed = maxToken, 8, 5 * 8
 	passes := map[string]func(string){
 		"Text": func(s string) { Text(s) },
 		"JSON": func(s string) {

@@ -2,48 +2,15 @@ package redact
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
-	"fmt"
 )
-
-// Text replaces secrets in a text.
-func Text(s string) string {
-	if len(s) < minValue {
-		return s
-	}
-	b := []byte(s)
-	spans := fullIndex().scan(b, nil)
-	if len(spans) == 0 {
-		return s
-	}
-	return string(replace(nil, b, spans))
-}
-
-// JSON replaces secrets in the strings and keys of a JSON document. The order of
-// keys, the digits of numbers and the blanks stay; a document without secrets is
-// returned itself. A string that is not closed, or text outside of strings, is an
-// error; what else may be wrong with a document stays wrong.
-func JSON(raw json.RawMessage) (out json.RawMessage, err error) {
-	defer recoverInto(&out, &err)
-	if len(raw) == 0 {
-		return raw, nil
-	}
-	w := walker{doc: raw, index: fullIndex()}
-	if err := w.walk(); err != nil {
-		return nil, fmt.Errorf("redact: %w", err)
-	}
-	if w.done == 0 {
-		return raw, nil
-	}
-	return append(w.out, raw[w.done:]...), nil
-}
 
 // walker goes through the string literals of a document from left to right. It
 // keeps no tree: what is between two literals tells a key from a value.
 type walker struct {
 	doc   []byte
 	index *index
+	pass  Pass
 	out   []byte
 	done  int // what of doc is in out
 
@@ -82,7 +49,7 @@ func (w *walker) walk() error {
 		} else {
 			w.value(text)
 		}
-		if len(w.spans) == 0 {
+		if w.spans = w.pass.settle(text, w.spans); len(w.spans) == 0 {
 			continue
 		}
 		if err := w.write(from, to, text, escaped); err != nil {
@@ -132,9 +99,13 @@ func (w *walker) number(from, to int) {
 	if w.rule.how < weak || from > 0 && w.doc[from-1] == '-' || !digits(v) || !secretText(v, w.rule.how) {
 		return
 	}
+	spans := w.pass.settle(v, []span{{0, len(v), w.rule.rule}})
+	if len(spans) == 0 {
+		return
+	}
 	w.out = append(w.out, w.doc[w.done:from]...)
 	w.out = append(w.out, '"')
-	w.out = replace(w.out, v, []span{{0, len(v), w.rule.rule}})
+	w.out = replace(w.out, v, spans)
 	w.out = append(w.out, '"')
 	w.done = to
 }

@@ -24,6 +24,10 @@ var names = [...]keyword{
 	{text: "token", fold: true, kind: kindName, name: "token", how: weak},
 	{text: "key", fold: true, kind: kindName, name: "api-key", how: weak},
 	{text: "salt", fold: true, kind: kindName, name: "api-key", how: weak},
+	{text: "amz-signature", fold: true, kind: kindName, name: "signed-url", how: weak},
+	{text: "goog-signature", fold: true, kind: kindName, name: "signed-url", how: weak},
+	{text: "?sig", kind: kindName, name: "signed-url", how: faint},
+	{text: "&sig", kind: kindName, name: "signed-url", how: faint},
 	{text: "auth", fold: true, kind: kindName, name: "auth", how: faint},
 }
 

@@ -28,6 +28,8 @@ const (
 	// shortToken is what it looks at first: a pattern takes time by the length of
 	// the text, even where it fails at once.
 	shortToken = 256
+	// exactToken is more than the longest token that a strict rule has a length for.
+	exactToken = 768
 )
 
 // match returns where the token that starts at from ends; from if there is none.
@@ -48,6 +50,9 @@ func (r *rule) match(b []byte, from, barren int) (to, nothing int) {
 			return from, barren
 		}
 	}
+	if r.strict {
+		return r.exact(b, from), barren
+	}
 	text := b[from:min(len(b), from+shortToken)]
 	loc := r.start.FindIndex(text)
 	if (loc == nil || loc[1] == len(text)) && skip(text, 0, len(text), inToken) == shortToken {
@@ -63,16 +68,31 @@ func (r *rule) match(b []byte, from, barren int) (to, nothing int) {
 		return from, barren
 	}
 	to = from + loc[1]
-	if r.strict {
-		if to < len(b) && isWord(b[to]) || r.entropy > 0 && entropy(b[from:to]) < r.entropy {
-			return from, barren
-		}
-		return to, barren
-	}
 	for to < len(b) && (isWord(b[to]) || b[to] == '-') {
 		to++
 	}
 	return to, barren
+}
+
+// exact returns where the token of a strict rule ends that starts at from; from if
+// there is none.
+func (r *rule) exact(b []byte, from int) int {
+	text := b[from:min(len(b), from+exactToken)]
+	loc := r.start.FindIndex(text)
+	if loc == nil {
+		return from
+	}
+	to := from + loc[1]
+	if r.entropy > 0 && entropy(b[from:to]) < r.entropy {
+		return from
+	}
+	if loc[1] == len(text) {
+		return skip(b, to, len(b), inToken) // it may be longer
+	}
+	if to < len(b) && isWord(b[to]) {
+		return from
+	}
+	return to
 }
 
 // inToken reports whether c may stand in a token of any rule.

@@ -10,36 +10,40 @@ import (
 	"github.com/tracesmith/tracesmith/runtypes"
 )
 
+// Run is the built-in rules' [Pass.Run].
+func Run(r *runtypes.Run) error { return Pass{}.Run(r) }
+
 // Run replaces secrets in every text of a run: what it says of itself and of its
 // work, the keys and values of its maps, its files where they are text. The ids
 // that hold a thread together stay, even if somebody made them of a secret: those of
 // runs, thread and turn, and the commit's. Maps and slices that have to change are
 // copied first, for other runs may share them. After an error the run must not be
 // sent: it may be half done.
-func Run(r *runtypes.Run) (err error) {
+func (p Pass) Run(r *runtypes.Run) (err error) {
 	var none struct{}
 	defer recoverInto(&none, &err)
 	for _, raw := range []*json.RawMessage{&r.Inputs, &r.Outputs} {
-		clean, err := JSON(*raw)
+		clean, err := p.JSON(*raw)
 		if err != nil {
 			return err
 		}
 		*raw = clean
 	}
 	for _, s := range texts(r) {
-		*s = Text(*s)
+		*s = p.Text(*s)
 	}
-	r.AgentType = runtypes.AgentType(Text(string(r.AgentType)))
-	r.Tags = each(r.Tags, text)
-	r.Attachments = each(r.Attachments, file)
-	r.Usage = usage(r.Usage)
-	if r.Metadata, err = object(r.Metadata); err != nil {
+	r.AgentType = runtypes.AgentType(p.Text(string(r.AgentType)))
+	r.Identity.Level = runtypes.Level(p.Text(string(r.Identity.Level)))
+	r.Tags = each(r.Tags, p.text)
+	r.Attachments = each(r.Attachments, p.file)
+	r.Usage = p.usage(r.Usage)
+	if r.Metadata, err = p.object(r.Metadata); err != nil {
 		return err
 	}
-	if r.Model.InvocationParams, err = object(r.Model.InvocationParams); err != nil {
+	if r.Model.InvocationParams, err = p.object(r.Model.InvocationParams); err != nil {
 		return err
 	}
-	return events(r)
+	return p.events(r)
 }
 
 // texts are the run's fields of plain text. A test fills every field there is and
@@ -55,9 +59,9 @@ func texts(r *runtypes.Run) []*string {
 }
 
 // text cleans a text and reports whether it changed.
-func text(s *string) bool {
+func (p Pass) text(s *string) bool {
 	was := *s
-	*s = Text(was)
+	*s = p.Text(was)
 	return *s != was
 }
 
@@ -75,11 +79,11 @@ func each[T any](all []T, clean func(*T) bool) []T {
 
 // file cleans an attachment. What is not text, such as a screenshot, stays. UTF-16
 // that holds a secret becomes UTF-8.
-func file(a *runtypes.Attachment) bool {
-	changed := text(&a.Name)
-	changed = text(&a.MIMEType) || changed
+func (p Pass) file(a *runtypes.Attachment) bool {
+	changed := p.text(&a.Name)
+	changed = p.text(&a.MIMEType) || changed
 	data := readable(a)
-	spans := fullIndex().scan(data, nil)
+	spans := p.scan(data, nil)
 	if len(spans) == 0 {
 		return changed
 	}
@@ -88,34 +92,34 @@ func file(a *runtypes.Attachment) bool {
 }
 
 // usage cleans the names of the tokens that were counted.
-func usage(u *runtypes.Usage) *runtypes.Usage {
+func (p Pass) usage(u *runtypes.Usage) *runtypes.Usage {
 	if u == nil {
 		return nil
 	}
 	clean := *u
-	clean.InputDetails, clean.OutputDetails = counts(u.InputDetails), counts(u.OutputDetails)
+	clean.InputDetails, clean.OutputDetails = p.counts(u.InputDetails), p.counts(u.OutputDetails)
 	return &clean
 }
 
-func counts(m map[string]int64) map[string]int64 {
+func (p Pass) counts(m map[string]int64) map[string]int64 {
 	if len(m) == 0 {
 		return m
 	}
 	clean := make(map[string]int64, len(m))
 	for key, n := range m {
-		clean[Text(key)] += n
+		clean[p.Text(key)] += n
 	}
 	return clean
 }
 
-func events(r *runtypes.Run) error {
+func (p Pass) events(r *runtypes.Run) error {
 	if len(r.Events) == 0 {
 		return nil
 	}
 	list := slices.Clone(r.Events)
 	for i := range list {
-		list[i].Name = Text(list[i].Name)
-		data, err := object(list[i].Data)
+		list[i].Name = p.Text(list[i].Name)
+		data, err := p.object(list[i].Data)
 		if err != nil {
 			return err
 		}
@@ -127,7 +131,7 @@ func events(r *runtypes.Run) error {
 
 // object returns m without secrets: m itself if there are none. In a copy only the
 // values that had secrets are new: strings, or the JSON of anything else.
-func object(m map[string]any) (map[string]any, error) {
+func (p Pass) object(m map[string]any) (map[string]any, error) {
 	if len(m) == 0 {
 		return m, nil
 	}
@@ -135,7 +139,7 @@ func object(m map[string]any) (map[string]any, error) {
 	if err != nil {
 		return nil, fmt.Errorf("redact: %w", err)
 	}
-	after, err := JSON(before)
+	after, err := p.JSON(before)
 	if err != nil {
 		return nil, err
 	}

@@ -23,7 +23,7 @@ func (how trust) accepts(v []byte) bool {
 	}
 	switch escaped := v[0] == '\\'; how { // PASS:\xff
 	case faint:
-		return drawn(v) && !escaped
+		return (drawn(v) || isLogin(v)) && !escaped
 	case likely:
 		return random(v) && !spaced(v) && !escaped
 	default:
