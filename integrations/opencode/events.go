@@ -109,26 +109,32 @@ func (f *family) peek(p integrations.Payload) (integrations.Route, error) {
 	return route, nil
 }
 
-// learn takes what a line says of a session's place.
+// learn takes what a line says of a session's place. A subagent's session works for the
+// call that runs it now, which may be in a fork of the session that began it.
 func (f *family) learn(l *line) {
 	in := &l.Input.Event.Properties
-	child, parent := "", ""
 	switch l.event() {
 	case onCreated, onUpdated:
 		if info := parseSession(in.Info); info != nil {
-			child, parent = info.ID, info.Parent
 			if info.Directory != "" && len(f.folders) < maxChildren {
 				f.folders[info.ID] = info.Directory
 			}
+			f.adopt(info.ID, info.Parent, false)
 		}
 	case onPart:
 		if in.Part != nil {
-			child, parent = in.Part.State.Metadata.Session, in.Part.State.Metadata.Parent
+			meta := in.Part.State.Metadata
+			f.adopt(meta.Session, meta.Parent, in.Part.State.Status == "running")
 		}
-	case onDeleted:
+	}
+}
+
+// adopt notes the parent of a session: the first that is told, or the one of now.
+func (f *family) adopt(child, parent string, now bool) {
+	if _, known := f.parents[child]; known && !now || child == "" || parent == "" || child == parent {
 		return
 	}
-	if child != "" && parent != "" && child != parent && len(f.parents) < maxChildren {
+	if len(f.parents) < maxChildren {
 		f.parents[child] = parent
 	}
 }

@@ -251,3 +251,41 @@ func TestAPromptThatComesBeforeAFailureIsToldTwiceIsAnswered(t *testing.T) {
 		t.Errorf("errors %q and %q, outputs %s", all[0].Error, all[1].Error, all[1].Outputs)
 	}
 }
+
+// A fork knows the subagents of the session it was copied from, and may give them work.
+func TestASubagentWorksForTheForkThatResumesIt(t *testing.T) {
+	s := newStory()
+	work := func(session, message, call, prompt string) {
+		const task = `"id":"prt_%s","type":"tool","tool":"task","callID":%q,"state":{"status":%q,"input":{},"metadata":{"sessionId":"ses_2","parentSessionId":%q},"time":{"start":%d,"end":%d}}`
+		began := s.t
+		s.reply(session, message, prompt, "build", s.begun())
+		if session == "ses_1" {
+			s.session("ses_2", "ses_1")
+		}
+		s.part(session, message, fmt.Sprintf(task, call, call, "running", session, began, 0))
+		s.prompt("ses_2", "msg_work"+call, "work")
+		s.event("session.updated", "ses_2", `,"info":{"id":"ses_2","parentID":"ses_1","version":"1.18.33"}`)
+		s.step("ses_2", "msg_done"+call, "msg_work"+call, "general", "done for "+session, "stop")
+		s.event("session.idle", "ses_2", "")
+		s.part(session, message, fmt.Sprintf(task, call, call, "completed", session, began, s.t))
+		s.reply(session, message, prompt, "build", s.done(`,"finish":"stop"`))
+		s.event("session.idle", session, "")
+	}
+	s.session("ses_1", "")
+	s.prompt("ses_1", "msg_1", "go")
+	work("ses_1", "msg_2", "c1", "msg_1")
+	s.session("ses_3", "")
+	s.prompt("ses_3", "msg_3", "go on")
+	work("ses_3", "msg_4", "c2", "msg_3")
+	runs := s.runs(t)
+	for i, root := range roots(runs) {
+		tools := kinds(below(runs, root.ID), runtypes.KindTool)
+		count1(t, "tasks", len(tools), 1)
+		subs := below(runs, tools[0].ID)
+		count1(t, "subagents", len(subs), 1)
+		if want := []string{"done for ses_1", "done for ses_3"}[i]; !strings.Contains(string(subs[0].Outputs), want) || subs[0].Error != "" {
+			t.Errorf("the subagent says %s (%s), want %s", subs[0].Outputs, subs[0].Error, want)
+		}
+	}
+	count1(t, "runs", len(runs), 10)
+}
