@@ -148,6 +148,26 @@ var streamRules = map[string]streamRule{
 			`{"type":"MESSAGES_SNAPSHOT","messages":[{"id":"new","role":"user","content":"u"},{"id":"now","role":"activity","activityType":"P","content":{}}]}`),
 		order: "thought new now",
 	},
+	"what is open stays open where a snapshot drops it": {
+		stream: inRun(
+			`{"type":"TEXT_MESSAGE_START","messageId":"m"}`,
+			`{"type":"TOOL_CALL_START","toolCallId":"c","toolCallName":"f","parentMessageId":"m"}`,
+			`{"type":"MESSAGES_SNAPSHOT","messages":[]}`,
+			`{"type":"TEXT_MESSAGE_CONTENT","messageId":"m","delta":"lost"}`,
+			`{"type":"MESSAGES_SNAPSHOT","messages":[{"id":"m","role":"assistant","content":"back ","toolCalls":[{"id":"c","type":"function","function":{"name":"f","arguments":"{"}}]}]}`,
+			`{"type":"TEXT_MESSAGE_CONTENT","messageId":"m","delta":"again"}`,
+			`{"type":"TOOL_CALL_ARGS","toolCallId":"c","delta":"}"}`,
+			`{"type":"TOOL_CALL_END","toolCallId":"c"}`,
+			`{"type":"MESSAGES_SNAPSHOT","messages":[]}`,
+			`{"type":"TEXT_MESSAGE_END","messageId":"m"}`),
+	},
+	"a known message keeps its role and name": {
+		stream: inRun(
+			`{"type":"TEXT_MESSAGE_CHUNK","messageId":"m","delta":"a"}`,
+			`{"type":"TEXT_MESSAGE_START","messageId":"m","role":"user","name":"Bob","metadata":{"k":1}}`,
+			`{"type":"TEXT_MESSAGE_END","messageId":"m"}`),
+		messages: byID{"m": `{"k":1}`}, content: byID{"m": `"a"`},
+	},
 	"chunks of calls, one after the other": {
 		stream: inRun(
 			`{"type":"TOOL_CALL_CHUNK","toolCallId":"c","toolCallName":"f","parentMessageId":"m","delta":"{","metadata":{"n":1}}`,
