@@ -27,7 +27,7 @@ func TestMain(m *testing.M) {
 	}
 	programs = dir
 	build := exec.Command("go", "build", "-ldflags=-s -w", "-o", dir+string(filepath.Separator),
-		"../cmd/tracesmith", "./turnloop", "./turnloop-streaming", "./subagents", "./http-tool-server")
+		"../cmd/tracesmith", "./turnloop", "./turnloop-streaming", "./subagents", "./http-tool-server", "./ag-ui-agent")
 	if out, err := build.CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "build: %v\n%s", err, out)
 		os.Exit(1)
