@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -46,8 +47,7 @@ type Tracer struct {
 	memory *agui.Memory
 
 	mu      sync.Mutex
-	folding int
-	idle    chan struct{} // closed when nothing is being folded; nil: nobody waits
+	folding []*folding // in the order they began
 	total   Totals
 }
 
@@ -100,48 +100,57 @@ func (t *Tracer) Totals() Totals {
 	return total
 }
 
-// Wait waits until all streams that have ended are folded and handed to the sink, or ctx
-// ends. It does not wait for streams that are still open once ctx has ended.
+// Wait waits until all streams that have begun are over, folded and handed to the sink,
+// or ctx ends.
 func (t *Tracer) Wait(ctx context.Context) error {
-	for {
-		t.mu.Lock()
-		if t.folding == 0 {
-			t.mu.Unlock()
-			return nil
-		}
-		if t.idle == nil {
-			t.idle = make(chan struct{})
-		}
-		idle := t.idle
-		t.mu.Unlock()
+	t.mu.Lock()
+	begun := slices.Clone(t.folding)
+	t.mu.Unlock()
+	for _, each := range begun {
 		select {
-		case <-idle:
+		case <-each.done:
 		case <-ctx.Done():
 			return fmt.Errorf("aguitrace: wait: %w", ctx.Err())
 		}
 	}
+	return nil
 }
 
-// fold starts the goroutine that turns a stream's bytes into runs.
+// folding is a stream on its way to runs.
+type folding struct {
+	from *pipe
+	done chan struct{}
+}
+
+// fold starts the goroutine that turns a stream's bytes into runs. It begins when the
+// streams that are over by now are folded: what they left, the next run of their thread
+// has to know.
 func (t *Tracer) fold(from *pipe, how decoding, request *agui.RunAgentInput) {
+	own := &folding{from, make(chan struct{})}
 	t.mu.Lock()
-	t.folding++
+	var before []*folding
+	for _, each := range t.folding {
+		if each.from.why() != nil {
+			before = append(before, each)
+		}
+	}
+	t.folding = append(t.folding, own)
 	t.total.Streams++
 	t.mu.Unlock()
 	go func() {
-		defer t.folded()
+		defer t.folded(own)
+		for _, each := range before {
+			<-each.done
+		}
 		t.read(from, how, request)
 	}()
 }
 
-func (t *Tracer) folded() {
+func (t *Tracer) folded(own *folding) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.folding--
-	if t.folding == 0 && t.idle != nil {
-		close(t.idle)
-		t.idle = nil
-	}
+	t.folding = slices.DeleteFunc(t.folding, func(each *folding) bool { return each == own })
+	close(own.done)
 }
 
 // decoding is how a stream's bytes are read.
