@@ -165,6 +165,27 @@ func modelOf(spec string) runtypes.Model {
 	return runtypes.Model{Name: name, Provider: providerOf(provider)}
 }
 
+// model is the one that answered; nothing where the answer does not say.
+func (n *note) model() runtypes.Model {
+	return runtypes.Model{Name: n.Response.Model, Provider: providerOf(n.Response.Provider)}
+}
+
+// model is the one of a call that says nothing of it, such as one that failed: the
+// turn's other calls know its provider, where the session does not.
+func (s *story) model(session runtypes.Model) runtypes.Model {
+	for _, one := range s.scopes {
+		for _, c := range one.calls {
+			if c.note == nil || c.note.Response.Model == "" {
+				continue
+			}
+			if m := c.note.model(); session.Name == "" || session.Provider == "" && session.Name == m.Name {
+				return m
+			}
+		}
+	}
+	return session
+}
+
 // providerOf maps LangChain's name of a provider to the one that LangSmith prices.
 func providerOf(name string) string {
 	switch name {

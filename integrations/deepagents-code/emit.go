@@ -70,7 +70,7 @@ func (r *reducer) close(src integrations.Source, c closing) ([]runtypes.Op, erro
 	s, err := r.read(src, t, prompt)
 	r.Turn = nil
 	r.forget(t.ID)
-	w := &teller{r: r, t: t, s: s, over: judge(t, s, c), model: modelOf(r.Model)}
+	w := &teller{r: r, t: t, s: s, over: judge(t, s, c), model: s.model(modelOf(r.Model))}
 	if r.options.Inputs == integrations.InputsThread && s.facts != nil {
 		w.mid = r.before(src, t, s.facts.first)
 	}
@@ -89,6 +89,9 @@ func (r *reducer) close(src integrations.Source, c closing) ([]runtypes.Op, erro
 		root.Outputs = runtypes.Messages(runtypes.Message{Role: "assistant", Content: said})
 	}
 	w.over.end(root)
+	if t.Blind {
+		return append([]runtypes.Op{{Verb: runtypes.Post, Run: root}}, w.ops...), err
+	}
 	return append(w.ops, runtypes.Op{Verb: runtypes.Patch, Run: root}), err
 }
 
@@ -157,8 +160,7 @@ func (w *teller) scope(parent *runtypes.Run, one *scope, prefix string) {
 func (w *teller) call(parent *runtypes.Run, one *scope, at int, c *call, prefix string) {
 	model := w.model
 	if c.note != nil && c.note.Response.Model != "" {
-		model = runtypes.Model{Name: c.note.Response.Model, Provider: cmp.Or(providerOf(c.note.Response.Provider), model.Provider)}
-		w.model = model
+		model = c.note.model()
 	}
 	run := runtypes.LLM(parent, w.id("llm", prefix+c.id), c.from, model)
 	run.Metadata = map[string]any{}

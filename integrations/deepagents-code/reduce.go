@@ -158,7 +158,7 @@ func (r *reducer) happened(src integrations.Source, e integrations.Event, d *dat
 }
 
 // blind begins a turn of which a hook told the end and none the beginning: it began when
-// the database says so.
+// the database says so. Its root is posted when it is over, with the prompt.
 func (r *reducer) blind(src integrations.Source, e integrations.Event, d *data) ([]runtypes.Op, error) {
 	ops, err := r.close(src, closing{at: e.At, reason: "Interrupted by user"})
 	r.Count++
@@ -168,7 +168,7 @@ func (r *reducer) blind(src integrations.Source, e integrations.Event, d *data) 
 	if f != nil && f.begun.Before(e.At) && !f.begun.IsZero() {
 		r.Turn.Start = f.begun
 	}
-	return append(ops, runtypes.Op{Verb: runtypes.Post, Run: r.root(r.Turn)}), errors.Join(err, unread)
+	return ops, errors.Join(err, unread)
 }
 
 // forget notes that a turn is not told of any more.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tracesmith/tracesmith/integrations"
 	deepagentscode "github.com/tracesmith/tracesmith/integrations/deepagents-code"
 	"github.com/tracesmith/tracesmith/internal/replay"
 	"github.com/tracesmith/tracesmith/runtypes"
@@ -30,13 +31,16 @@ func recordings(t *testing.T) []string {
 	return dirs
 }
 
+// agent is the one that is tested.
+func agent() *integrations.Agent { return deepagentscode.Agent() }
+
 func play(t *testing.T, dir string, o replay.Options) replay.Result {
 	t.Helper()
 	rec, err := replay.Load(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	res, err := rec.Run(deepagentscode.Agent(), o)
+	res, err := rec.Run(agent(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
