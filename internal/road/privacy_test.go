@@ -1,0 +1,305 @@
+//go:build linux
+
+package road
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"mime"
+	"mime/multipart"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/tracesmith/tracesmith/exporter"
+	"github.com/tracesmith/tracesmith/integrations"
+	"github.com/tracesmith/tracesmith/internal/agents"
+	"github.com/tracesmith/tracesmith/internal/capture"
+	"github.com/tracesmith/tracesmith/internal/drain"
+	"github.com/tracesmith/tracesmith/internal/ingest"
+	"github.com/tracesmith/tracesmith/internal/journal"
+	"github.com/tracesmith/tracesmith/internal/redact"
+	"github.com/tracesmith/tracesmith/internal/replay"
+)
+
+// shingle is how much of what was said may not be sent, in bytes.
+const shingle = 12
+
+// wiretap is a LangSmith and all that was sent to it.
+type wiretap struct {
+	server *ingest.Server
+	mu     sync.Mutex
+	parts  [][]byte
+}
+
+func tap(t *testing.T) *wiretap {
+	t.Helper()
+	w := &wiretap{}
+	server, err := ingest.Start(ingest.Config{Key: "key", Observe: w.observe}, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		_ = server.Close(ctx)
+	})
+	w.server = server
+	return w
+}
+
+// observe takes a request apart; one that is not multipart is kept whole.
+func (w *wiretap) observe(r *http.Request, body []byte) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	_, params, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	form := multipart.NewReader(bytes.NewReader(body), params["boundary"])
+	for params["boundary"] != "" {
+		part, err := form.NextPart()
+		if err != nil {
+			return
+		}
+		text, _ := io.ReadAll(part)
+		w.parts = append(w.parts, text)
+	}
+	w.parts = append(w.parts, bytes.Clone(body))
+}
+
+// said are the texts that were sent, at every key, and the keys.
+func (w *wiretap) said(t *testing.T) []string {
+	t.Helper()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var texts []string
+	for _, part := range w.parts {
+		var v any
+		if err := json.Unmarshal(part, &v); err != nil {
+			texts = append(texts, string(part)) // a file, or anything else that is no JSON
+			continue
+		}
+		walk(v, true, func(_, text string) { texts = append(texts, text) })
+	}
+	w.parts = nil
+	return texts
+}
+
+// walk visits the texts of a document with the nearest key above them.
+func walk(v any, keys bool, visit func(key, text string)) {
+	var down func(key string, v any)
+	down = func(key string, v any) {
+		switch v := v.(type) {
+		case string:
+			visit(key, v)
+		case []any:
+			for _, each := range v {
+				down(key, each)
+			}
+		case map[string]any:
+			for k, each := range v {
+				if keys {
+					visit("", k)
+				}
+				down(k, each)
+			}
+		}
+	}
+	down("", v)
+}
+
+// take plays a recording through the hook's own code and delivers it.
+func (w *wiretap) take(t *testing.T, agent *integrations.Agent, stage *replay.Stage, content string) {
+	t.Helper()
+	dir := t.TempDir()
+	env := map[string]string{
+		"HOME": stage.Home, "TRACESMITH_STATE": dir, "TRACESMITH_CONTENT": content,
+		"LANGSMITH_ENDPOINT": w.server.URL(), "LANGSMITH_API_KEY": "key",
+	}
+	hook := func(stdin string, args ...string) {
+		capture.Run(capture.Config{
+			Args: append([]string{agent.Name}, args...), Env: func(name string) string { return env[name] },
+			Stdin: strings.NewReader(stdin), Stdout: io.Discard, Find: agents.Find,
+			Spawn:   func(string, string) error { return nil },
+			Deliver: func(string, time.Duration) error { return nil },
+			Exit:    func(int) { t.Error("the watchdog bit") },
+		})
+	}
+	var lines strings.Builder
+	for _, step := range stage.Steps {
+		switch {
+		case len(step.Body) == 0:
+		case agent.Stream != nil:
+			lines.Write(compactJSON(step.Body))
+			lines.WriteByte('\n')
+		default:
+			hook(string(step.Body), step.Argv...)
+		}
+	}
+	if err := stage.ShowAll(); err != nil {
+		t.Fatal(err)
+	}
+	if agent.Stream != nil {
+		hook(lines.String(), capture.StreamFlag)
+	}
+	state, err := journal.Open(filepath.Join(dir, "tracesmith", "v1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	client, err := exporter.NewClient(exporter.Config{Endpoint: w.server.URL(), APIKey: "key", Redact: exporter.NoRedaction})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := drain.New(drain.Config{
+		State: state, Redact: redact.Run, Insist: true,
+		Agents:       func(name string) *integrations.Agent { found, _ := agents.Find(name); return found },
+		Destinations: []drain.Destination{{ID: "langsmith-test", Export: client.Export, Past: true}},
+		Poll:         time.Millisecond, Idle: time.Millisecond, Grace: time.Millisecond,
+		Gone: func(journal.Proc) bool { return true },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := d.All(t.Context(), true); err != nil {
+		t.Fatal(err)
+	}
+	if err := client.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func compactJSON(raw []byte) []byte {
+	var line bytes.Buffer
+	if json.Compact(&line, raw) != nil {
+		return bytes.ReplaceAll(raw, []byte("\n"), []byte(" "))
+	}
+	return line.Bytes()
+}
+
+// content are the texts of the recording that nobody may see: what its runs carry in
+// full, and what hooks were told of prompts, replies and tools. names are those of
+// things, which stay.
+func content(t *testing.T, dir, home string) (texts []string, names string) {
+	t.Helper()
+	raw, err := os.ReadFile(filepath.Join(dir, "runs.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var runs []struct {
+		Name                                string
+		Inputs, Outputs, Error, Events, ID  any
+		Extra                               struct{ Metadata map[string]any }
+		TraceID, ParentRunID, StartTime, DO string
+	}
+	if err := json.Unmarshal(bytes.ReplaceAll(raw, []byte("/home/dev"), []byte(home)), &runs); err != nil {
+		t.Fatal(err)
+	}
+	add := func(_, text string) { texts = append(texts, text) }
+	var named []string
+	for _, run := range runs {
+		for _, said := range []any{run.Inputs, run.Outputs, run.Error} {
+			walk(said, false, add)
+		}
+		for key, v := range run.Extra.Metadata {
+			switch key {
+			case "agent_name", "retry_reason": // were said by a model or a server
+				walk(v, false, add)
+			default:
+				named = append(named, fmt.Sprint(v))
+			}
+		}
+	}
+	for _, name := range []string{"hooks.jsonl", "events.jsonl"} {
+		raw, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			continue
+		}
+		for line := range bytes.Lines(bytes.ReplaceAll(raw, []byte("/home/dev"), []byte(home))) {
+			var v any
+			if json.Unmarshal(line, &v) == nil {
+				walk(v, false, func(key, text string) {
+					switch key {
+					case "prompt", "command", "content", "text", "thinking", "stdout", "stderr", "new_string", "old_string",
+						"last_assistant_message", "output", "title", "description", "message", "query", "error":
+						add(key, text)
+					}
+				})
+			}
+		}
+	}
+	return texts, strings.Join(named, "\n")
+}
+
+// fixed are the words that every request has.
+const fixed = `
+Interrupted by user
+Interrupted: the process ended
+Interrupted: the session ended
+` + "parent_run_id dotted_order session_name invocation_params input_token_details output_token_details cache_creation ephemeral_1h_input_tokens ephemeral_5m_input_tokens cache_read sdk_version tracesmith"
+
+func TestNothingThatWasSaidIsInTheBytesOfMetadata(t *testing.T) {
+	w := tap(t)
+	recordings, sent, compared := 0, 0, 0
+	for _, agent := range agents.All() {
+		found, err := filepath.Glob(filepath.Join("..", "..", "integrations", agent.Name, "testdata", "*", "runs.json"))
+		if err != nil || len(found) == 0 {
+			t.Errorf("%s has no recordings: %v", agent.Name, err)
+		}
+		for _, path := range found {
+			dir := filepath.Dir(path)
+			t.Run(agent.Name+"/"+filepath.Base(dir), func(t *testing.T) {
+				rec, err := replay.Load(dir)
+				if err != nil {
+					t.Fatal(err)
+				}
+				stage, err := rec.Stage(t.TempDir(), time.Now().Add(-time.Minute))
+				if err != nil {
+					t.Fatal(err)
+				}
+				w.take(t, agent, stage, "metadata")
+				said := w.said(t)
+				recordings++
+				sent += len(said)
+				secret, names := content(t, dir, stage.Home)
+				names += fixed + stage.Home
+				grams := map[string]string{}
+				for _, text := range said {
+					if _, err := time.Parse(time.RFC3339Nano, text); err == nil {
+						continue // when a run was, which a transcript says as well
+					}
+					for i := 0; i+shingle <= len(text); i++ {
+						if gram := text[i : i+shingle]; !strings.Contains(names, gram) {
+							grams[gram] = text
+						}
+					}
+				}
+				for _, text := range secret {
+					for i := 0; i+shingle <= len(text); i++ {
+						compared++
+						if where, leaked := grams[text[i:i+shingle]]; leaked {
+							t.Errorf("%q was said and is in %q", text[i:i+shingle], where)
+							break
+						}
+					}
+				}
+			})
+		}
+	}
+	t.Logf("%d recordings, %d texts sent, %d pieces compared", recordings, sent, compared)
+	if recordings < 200 || sent < 10_000 || compared < 100_000 {
+		t.Errorf("too little was looked at")
+	}
+	for _, run := range w.server.Memory().Runs() {
+		if len(run.Inputs)+len(run.Outputs)+len(run.Events) > 0 && !bytes.Equal(run.Inputs, []byte("{}")) && len(run.Inputs) > 0 {
+			t.Fatalf("a run has inputs: %s", run.Inputs)
+		}
+		if run.Metadata()["capture_level"] != "metadata" || run.Metadata()["ls_tracing_mode"] != "metadata" {
+			t.Fatalf("%v", run.Metadata())
+		}
+	}
+}
