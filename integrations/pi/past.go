@@ -187,7 +187,7 @@ func (t *teller) copied(e *entry) bool {
 
 func (t *teller) message(e *entry, at int64) {
 	m := e.Message
-	begins := t.pace.begins(m)
+	begins := t.pace.begins(e)
 	if t.copied(e) {
 		if begins {
 			t.before++

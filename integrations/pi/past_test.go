@@ -3,6 +3,7 @@ package pi_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io/fs"
 	"iter"
 	"os"
@@ -288,6 +289,38 @@ func TestAForkDoesNotTellItsCopiedHistoryAgain(t *testing.T) {
 	last := runs[len(runs)-1].Metadata()
 	if last["thread_id"] != "fork" || last["turn_number"] != json.Number("3") {
 		t.Errorf("the fork's own turn is %v of %v, want 3 of fork", last["turn_number"], last["thread_id"])
+	}
+}
+
+// A message that was queued while the agent worked is older than what was said before it;
+// so is a prompt after the clock was put back.
+func TestAPromptAfterTheClockWasPutBackBeginsATurn(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), ".pi/agent/sessions/--w--")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	text := `{"type":"session","version":3,"id":"s","timestamp":"2026-11-30T06:00:00.000Z","cwd":"/w"}` + "\n"
+	say := func(role, written string, at int64, more string) {
+		text += fmt.Sprintf(`{"type":"message","id":"e%d","timestamp":"2026-11-30T%sZ","message":{"role":%q,"content":[{"type":"text","text":"%d"}],"timestamp":%d%s}}`+"\n", at, written, role, at, at, more)
+	}
+	const reply = `,"stopReason":"stop","provider":"p","model":"m","durationMs":400`
+	say("user", "06:00:01.000", 1796018401000, "")
+	say("assistant", "06:00:01.600", 1796018401100, reply)
+	say("user", "06:00:01.700", 1796018401200, "") // typed while the reply came
+	say("assistant", "06:00:02.200", 1796018401800, reply)
+	say("user", "05:00:09.000", 1796014809000, "")
+	say("assistant", "05:00:09.500", 1796014809100, reply)
+	if err := os.WriteFile(filepath.Join(dir, "1_s.jsonl"), []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	home := filepath.Join(dir, "../../../..")
+	runs, traces := imported(t, home, integrations.Options{})
+	roots := of(runs, runtypes.KindRoot)
+	if len(traces) != 2 || len(roots) != 2 || len(of(runs, runtypes.KindLLM)) != 3 {
+		t.Fatalf("%d traces, %d roots among %d runs, want 2, 2 and 5", len(traces), len(roots), len(runs))
+	}
+	if m := roots[0].Metadata(); m["turn_id"] != "1796014809000" || m["turn_number"] != json.Number("2") {
+		t.Errorf("the second turn is %v, number %v", m["turn_id"], m["turn_number"])
 	}
 }
 

@@ -79,14 +79,17 @@ func entryAt(src integrations.Source, p place) (*entry, error) {
 }
 
 // pace tells prompts from what was queued while the agent was at work: a queued message
-// is older than what was said before it.
+// is older than what was said before it, and was written down after that.
 type pace struct{ last int64 }
 
-// begins reports whether an entry begins a turn. It is asked about each message in its
-// order.
-func (p *pace) begins(m *message) bool {
-	switch m.Role {
+// begins reports whether an entry with a message begins a turn. It is asked about each of
+// them in its order.
+func (p *pace) begins(e *entry) bool {
+	switch m := e.Message; m.Role {
 	case "user":
+		if written := e.at(); !written.IsZero() && written.UnixMilli() < p.last {
+			p.last = m.Timestamp // the clock was put back
+		}
 		return m.Timestamp >= p.last
 	case "bashExecution":
 		return true
@@ -162,7 +165,7 @@ func (h *hearing) turnsBefore(ms int64) int {
 		if !bytes.Contains(raw.Data, []byte(`"message"`)) {
 			continue
 		}
-		if e := parseEntry(raw.Data); e != nil && e.Message != nil && p.begins(e.Message) && e.Message.Timestamp < ms {
+		if e := parseEntry(raw.Data); e != nil && e.Message != nil && p.begins(e) && e.Message.Timestamp < ms {
 			n++
 		}
 	}
