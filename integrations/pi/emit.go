@@ -122,6 +122,7 @@ func (h *hearing) reply(m *message) {
 	if m.empty() || !t.tell("llm", m.native()) {
 		return
 	}
+	t.calls(m)
 	end := m.end()
 	if m.Duration == 0 && h.at.After(end) {
 		end = h.at

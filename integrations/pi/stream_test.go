@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/tracesmith/tracesmith/integrations"
+	"github.com/tracesmith/tracesmith/internal/agentkit"
 	"github.com/tracesmith/tracesmith/runtypes"
 )
 
@@ -112,5 +113,28 @@ func TestTwoPromptsOfOneMomentAreTwoTurns(t *testing.T) {
 	k.c.nothingOpen()
 	if len(k.c.open) != 2 {
 		t.Errorf("%d runs, want 2", len(k.c.open))
+	}
+}
+
+// Some providers count the calls of each reply anew.
+func TestCallsOfTheSameNameAreARunEach(t *testing.T) {
+	k := newTalk(t)
+	k.user("s", "go")
+	for range 3 {
+		k.step("s", 1, "out")
+	}
+	k.say("s", "agent_settled", map[string]any{"aborted": false})
+	k.c.nothingOpen()
+	tools := map[string]bool{}
+	for _, op := range k.ops {
+		if op.Run.Kind == runtypes.KindTool {
+			tools[op.Run.ID.String()] = true
+			if op.Run.Metadata[agentkit.MetaCallID] != "call_1" {
+				t.Errorf("%v", op.Run.Metadata)
+			}
+		}
+	}
+	if len(tools) != 3 {
+		t.Errorf("%d tools, want 3", len(tools))
 	}
 }

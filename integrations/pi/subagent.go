@@ -97,6 +97,7 @@ func (h *hearing) link(prompt string) {
 		l.Call = a.Session
 		l.Under = agentkit.NewAnchor(h.r.top(by, t), t.Base, t.Key)
 	} else {
+		l.Call = t.native(id)
 		t.Tools[id].Taken = append(t.Tools[id].Taken, index)
 		l.Under = agentkit.NewAnchor(on.toolTop(t, id), t.Base, t.Key)
 	}
@@ -193,7 +194,7 @@ func (h *hearing) retell(t *turn, id string, children []child) {
 			Session: h.a.Session, Parent: h.a.Session, CWD: h.a.CWD,
 			Link: &link{
 				Under: agentkit.NewAnchor(run, t.Base, t.Key), Base: t.Base, Key: t.Key, Of: t.Prefix,
-				Call: id, Index: i, Agent: c.Agent,
+				Call: t.native(id), Index: i, Agent: c.Agent,
 			},
 		}
 		if a.Link.Agent == "" {

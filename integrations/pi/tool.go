@@ -41,7 +41,7 @@ func (h *hearing) startTool(t *turn, id string, call *tool) {
 	if t.Tools == nil {
 		t.Tools = map[string]*tool{}
 	}
-	if t.Tools[id] == nil && len(t.Tools) < maxTools && !t.told("tool", id) {
+	if t.Tools[id] == nil && len(t.Tools) < maxTools && !t.told("tool", t.native(id)) {
 		t.Tools[id] = call
 	}
 }
@@ -113,7 +113,7 @@ func (h *hearing) toolRun(t *turn, id string, call *tool) *runtypes.Run {
 	if call.Parent != "" && call.Parent != id && t.Tools[call.Parent] != nil {
 		parent = h.toolTop(t, call.Parent)
 	}
-	run := runtypes.Tool(parent, t.id("tool", id), call.Start, call.Name)
+	run := runtypes.Tool(parent, t.id("tool", t.native(id)), call.Start, call.Name)
 	run.Inputs = h.args(call.Args, id)
 	run.Metadata = map[string]any{agentkit.MetaCallID: id}
 	if run.Inputs == nil {
@@ -140,7 +140,7 @@ func (h *hearing) toolTop(t *turn, id string) *runtypes.Run {
 func (h *hearing) endTool(t *turn, id string, result *message, structured json.RawMessage, why string) {
 	call := t.Tools[id]
 	posted := call.Posted
-	if !t.tell("tool", id) {
+	if !t.tell("tool", t.native(id)) {
 		return
 	}
 	call.Posted = true

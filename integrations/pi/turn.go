@@ -1,6 +1,7 @@
 package pi
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -39,6 +40,7 @@ type turn struct {
 	Call     *call            `json:"call,omitempty"`     // the model call under way
 	Tools    map[string]*tool `json:"tools,omitempty"`    // open ones, by call
 	Emitted  []string         `json:"emitted,omitempty"`  // calls and tools that are told
+	Again    map[string]int   `json:"again,omitempty"`    // how often a tool's call was named like one that is told
 	Extra    []extra          `json:"extra,omitempty"`    // what else the user said
 	Reply    time.Time        `json:"reply,omitzero"`     // end of the last reply
 	Stepped  bool             `json:"stepped,omitempty"`  // a tool that it called has ended
@@ -111,6 +113,27 @@ func (t *turn) tell(kind, native string) bool {
 
 func (t *turn) told(kind, native string) bool {
 	return slices.Contains(t.Emitted, emitted(kind, native))
+}
+
+// native names a tool's call. Some providers count the calls of each reply anew.
+func (t *turn) native(id string) string {
+	if n := t.Again[id]; n > 0 {
+		return fmt.Sprintf("%s#%d", id, n+1)
+	}
+	return id
+}
+
+// calls takes note of the calls that a reply makes.
+func (t *turn) calls(m *message) {
+	for _, p := range m.calls() {
+		if !t.told("tool", t.native(p.ID)) || len(t.Again) >= maxTools && t.Again[p.ID] == 0 {
+			continue
+		}
+		if t.Again == nil {
+			t.Again = map[string]int{}
+		}
+		t.Again[p.ID]++
+	}
 }
 
 // emitted names a run in the checkpoint.
