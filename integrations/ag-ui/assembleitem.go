@@ -61,7 +61,7 @@ func (a *Assembler) messageContent(e *Event) {
 		return
 	}
 	a.checkContinuation(messageIDOf(e), Text(i.SubagentRunID), ContentNotOpen)
-	i.add(e.Delta)
+	i.add(e.Delta, e.ends)
 	i.Metadata = MergeMetadata(i.Metadata, e.Metadata)
 }
 
@@ -143,7 +143,7 @@ func (a *Assembler) callArgs(e *Event) {
 	}
 	a.checkContinuation(id, c.owner, ArgsNotOpen)
 	if a.open[id] || !json.Valid([]byte(c.args.String())) {
-		c.args.add(e.Delta)
+		c.args.add(e.Delta, e.ends)
 	}
 	c.metadata = MergeMetadata(c.metadata, e.Metadata)
 }

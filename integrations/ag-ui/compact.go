@@ -1,7 +1,5 @@
 package agui
 
-import "strings"
-
 // Compact returns the events of a stored stream with less of them: the deltas of a
 // message or a call become one, with their metadata merged in arrival order, chunks are
 // spelled out, and the changes of the state within a run become one snapshot. What
@@ -38,7 +36,7 @@ type itemID struct {
 // fold is the delta that later ones of its item are folded into.
 type fold struct {
 	event *Event // a copy, to be changed
-	text  strings.Builder
+	text  grown
 	owner string
 }
 
@@ -125,7 +123,7 @@ func (c *compactor) fold(e *Event) bool {
 	} else {
 		f.event.Metadata = MergeMetadata(f.event.Metadata, e.Metadata)
 	}
-	f.text.WriteString(Text(e.Delta))
+	f.text.add(e.Delta, e.ends)
 	return true
 }
 
@@ -133,6 +131,7 @@ func (c *compactor) endFold(id itemID) {
 	if f := c.folds[id]; f != nil {
 		text := f.text.String()
 		f.event.Delta = &text
+		f.event.ends.tail = f.text.half
 		delete(c.folds, id)
 	}
 }

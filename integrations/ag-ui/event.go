@@ -106,6 +106,8 @@ type Event struct {
 	Payload  json.RawMessage // the "event" of RAW
 	Source   *string
 	Value    json.RawMessage
+
+	ends seam // of Delta
 }
 
 // Owner is the subagent the event belongs to, empty for the root agent.

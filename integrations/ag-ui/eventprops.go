@@ -31,7 +31,7 @@ var (
 	messageIDProp       = text("messageId", func(e *Event) **string { return &e.MessageID })
 	roleProp            = text("role", func(e *Event) **string { return &e.Role }, true)
 	nameProp            = text("name", func(e *Event) **string { return &e.Name }, true)
-	deltaProp           = text("delta", func(e *Event) **string { return &e.Delta })
+	deltaProp           = deltaProperty()
 	toolCallIDProp      = text("toolCallId", func(e *Event) **string { return &e.ToolCallID })
 	toolCallNameProp    = text("toolCallName", func(e *Event) **string { return &e.ToolCallName })
 	parentMessageIDProp = text("parentMessageId", func(e *Event) **string { return &e.ParentMessageID }, true)

@@ -1,9 +1,6 @@
 package agui
 
-import (
-	"encoding/json"
-	"strings"
-)
+import "encoding/json"
 
 // item is a message while it is put together.
 type item struct {
@@ -26,24 +23,20 @@ type call struct {
 	metadata  Metadata
 }
 
-// grown is text that comes in pieces.
-type grown struct{ strings.Builder }
-
-func (g *grown) add(piece *string) { g.WriteString(Text(piece)) }
-
 // role is the message's role.
 func (i *item) role() Role { return Role(Text(i.Role)) }
 
 // add appends a piece to the content, whatever it was made of before.
-func (i *item) add(piece *string) {
+func (i *item) add(piece *string, ends seam) {
 	if i.text == nil {
 		i.text = &grown{}
 		if kindOf(i.Content) == stringKind {
-			i.text.WriteString(textOf(i.Content))
+			text := textOf(i.Content)
+			i.text.add(&text, seamOf(i.Content))
 		}
 		i.Content = nil
 	}
-	i.text.add(piece)
+	i.text.add(piece, ends)
 }
 
 // content is the content as JSON; nil: none.
@@ -86,7 +79,7 @@ func callOf(tc ToolCall, parent *item) *call {
 		encrypted: tc.EncryptedValue, metadata: tc.Metadata}
 	if tc.Function != nil {
 		c.name = Text(tc.Function.Name)
-		c.args.add(tc.Function.Arguments)
+		c.args.add(tc.Function.Arguments, seam{})
 	}
 	return c
 }

@@ -131,7 +131,7 @@ func (n *Normalizer) chunk(e *Event) ([]*Event, []Problem) {
 			return nil, problems
 		}
 		next := l.event(longForm[e.Type].content, e.Timestamp)
-		next.Metadata, next.RawEvent, next.Delta = e.Metadata, e.RawEvent, e.Delta
+		next.Metadata, next.RawEvent, next.Delta, next.ends = e.Metadata, e.RawEvent, e.Delta, e.ends
 		if next.Delta == nil {
 			next.Delta = new(string)
 		}
@@ -195,7 +195,7 @@ func (n *Normalizer) opening(e *Event) ([]*Event, []Problem) {
 	events = append(events, start)
 	if e.Delta != nil {
 		content := l.event(longForm[e.Type].content, e.Timestamp)
-		content.Delta = e.Delta
+		content.Delta, content.ends = e.Delta, e.ends
 		events = append(events, content)
 	}
 	return events, problems

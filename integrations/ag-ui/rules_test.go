@@ -381,3 +381,36 @@ func TestAKeyThatComesAgainKeepsItsPlaceHoweverManyThereAre(t *testing.T) {
 		}
 	}
 }
+
+func TestACharacterCutInTwoIsWholeAgain(t *testing.T) {
+	f := func(want string, deltas ...string) {
+		t.Helper()
+		lines := []string{`{"type":"TEXT_MESSAGE_START","messageId":"m"}`}
+		chunks := []string{`{"type":"TEXT_MESSAGE_CHUNK","messageId":"m"}`}
+		for _, delta := range deltas {
+			lines = append(lines, `{"type":"TEXT_MESSAGE_CONTENT","messageId":"m","delta":`+delta+`}`)
+			chunks = append(chunks, `{"type":"TEXT_MESSAGE_CHUNK","delta":`+delta+`}`)
+		}
+		lines = append(lines, `{"type":"TEXT_MESSAGE_END","messageId":"m"}`)
+		for _, stream := range [][]byte{inRun(lines...), inRun(chunks...)} {
+			if got := string(assemble(t, stream).MessageContent["m"]); got != want {
+				t.Errorf("%v: %s, want %s", deltas, got, want)
+			}
+			checkCompaction(t, stream)
+		}
+		for i, delta := range deltas {
+			line := `{"type":"TEXT_MESSAGE_CONTENT","messageId":"m","delta":` + delta + `}`
+			e, _ := DecodeJSON([]byte(line))
+			raw, err := e.MarshalJSON()
+			if err != nil || string(raw) != line {
+				t.Errorf("delta %d is written as %s, %v", i, raw, err)
+			}
+		}
+	}
+	f(`"a🌟b"`, `"a\ud83c"`, `"\udf1fb"`)
+	f(`"🌟🌟"`, `"\ud83c"`, `"\udf1f\ud83c"`, `""`, `"\udf1f"`)
+	f("\"a\uFFFDb\"", `"a\ud83c"`, `"b"`)
+	f("\"a\uFFFDb\"", `"a"`, `"\udf1fb"`)
+	f("\"\uFFFD\uFFFD\"", `"\ud83c"`, `"\ud83c"`)
+	f(`"\\ud83c`+"\uFFFD\"", `"\\ud83c"`, `"\udf1f"`)
+}
