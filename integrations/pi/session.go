@@ -151,7 +151,8 @@ func (h *hearing) sessionFile() string {
 	return path
 }
 
-// turnsBefore counts the turns in the session file that began before a time.
+// turnsBefore counts the turns in the session file that began before a time: those that
+// come before the message of that time, or are older.
 func (h *hearing) turnsBefore(ms int64) int {
 	if h.a.File == "" {
 		return 0
@@ -165,7 +166,14 @@ func (h *hearing) turnsBefore(ms int64) int {
 		if !bytes.Contains(raw.Data, []byte(`"message"`)) {
 			continue
 		}
-		if e := parseEntry(raw.Data); e != nil && e.Message != nil && p.begins(e) && e.Message.Timestamp < ms {
+		e := parseEntry(raw.Data)
+		if e == nil || e.Message == nil || !p.begins(e) {
+			continue
+		}
+		if e.Message.Timestamp == ms {
+			break
+		}
+		if e.Message.Timestamp < ms {
 			n++
 		}
 	}
