@@ -61,31 +61,30 @@ func (t *turn) place(run *runtypes.Run, n *node, w *write) (above *node) {
 	}
 	order, parent := t.Segment, t.Root
 	for _, segment := range segments[1:max(1, len(segments)-1)] {
-		each := t.Nodes[strings.ToLower(segment[stampLen:])]
-		if each == nil || each.Root {
-			continue
-		}
-		if each.Hidden != "" {
+		id := strings.ToLower(segment[stampLen:])
+		each := t.Nodes[id]
+		switch {
+		case each == nil || each.Root:
+		case each.Hidden != "":
 			if kind := middleware(each.Hidden); kind != "" {
 				run.AgentType = kind
 			}
-			continue
+		case each.Order != "":
+			order, parent, above = each.Order, id, each
+			run.AgentType = "" // of whatever is between here and the run
 		}
-		if each.Segment != "" {
-			segment = each.Segment
-		}
-		order, parent, above = order+"."+segment, strings.ToLower(segment[stampLen:]), each
-		run.AgentType = "" // of whatever is between here and the run
 	}
 	if len(segments) == 1 {
 		order = ""
 	} else if last := order[strings.LastIndexByte(order, '.')+1:]; own[:stampLen] < last[:stampLen] {
 		own = last[:stampLen] + own[stampLen:] // a child does not begin before its parent
-		n.Segment = own
 	}
 	run.TraceID, _ = uuid.Parse(t.Root)
 	run.ParentID, _ = uuid.Parse(parent)
 	run.DottedOrder = strings.TrimPrefix(order+"."+own, ".")
+	if w.wire.RunType != "llm" {
+		n.Order = run.DottedOrder
+	}
 	run.Start = startOf(own)
 	return above
 }

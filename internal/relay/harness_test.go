@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -63,8 +64,18 @@ func postAsChild() {
 	}
 }
 
+// running is a relay with what it delivers by.
+type running struct {
+	*Relay
+	client *exporter.Client
+}
+
+func (r *running) Close(ctx context.Context) error {
+	return errors.Join(r.Relay.Close(ctx), r.client.Close())
+}
+
 // start starts a relay whose one destination is a LangSmith at upstream.
-func start(dir, listen, upstream string) (*Relay, error) {
+func start(dir, listen, upstream string) (*running, error) {
 	state, err := journal.Open(dir)
 	if err != nil {
 		return nil, err
@@ -73,7 +84,7 @@ func start(dir, listen, upstream string) (*Relay, error) {
 	if err != nil {
 		return nil, err
 	}
-	return Start(Config{
+	r, err := Start(Config{
 		Drain: drain.Config{
 			State: state, Redact: redact.Run, Insist: true, Grace: time.Millisecond,
 			Destinations: []drain.Destination{{ID: "langsmith-test", Name: "test", Export: client.Export, Past: true}},
@@ -84,6 +95,10 @@ func start(dir, listen, upstream string) (*Relay, error) {
 		Settle: 150 * time.Millisecond, Sweep: 50 * time.Millisecond,
 		Log: slog.New(slog.DiscardHandler),
 	})
+	if err != nil {
+		return nil, errors.Join(err, client.Close())
+	}
+	return &running{r, client}, nil
 }
 
 // bench is a relay and the LangSmith behind it.
@@ -92,7 +107,7 @@ type bench struct {
 	dir       string
 	token     string
 	langsmith *ingest.Server
-	relay     *Relay
+	relay     *running
 	url       string
 }
 
@@ -181,7 +196,7 @@ type native struct {
 	run  map[string]any
 }
 
-func fixture(t *testing.T, name string) []native {
+func fixture(t testing.TB, name string) []native {
 	t.Helper()
 	raw, err := os.ReadFile(filepath.Join("testdata", "native", name+".runs.jsonl"))
 	if err != nil {

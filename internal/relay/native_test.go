@@ -62,6 +62,7 @@ func TestNativeTracesComeOutAsOneValidTreeHoweverTheyAreSent(t *testing.T) {
 	for _, name := range recordings {
 		for way, send := range ways {
 			t.Run(name+"/"+way, func(t *testing.T) {
+				t.Parallel()
 				b := newBench(t, ingest.Config{}).start()
 				send(b, fixture(t, name))
 				runs := b.await("the turn", whole(1))

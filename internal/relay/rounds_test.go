@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tracesmith/tracesmith/integrations"
 	"github.com/tracesmith/tracesmith/internal/ingest"
 	"github.com/tracesmith/tracesmith/runtypes"
 )
@@ -135,6 +136,55 @@ func TestARoundAfterAnApprovalIsNoTurnOfItsOwn(t *testing.T) {
 	} {
 		if meta[key] != want {
 			t.Errorf("%s is %v, want %v", key, meta[key], want)
+		}
+	}
+}
+
+func TestARoundThatFollowsAtOnceEndsTheTurn(t *testing.T) {
+	src, turn := &told{}, newTurn()
+	s := newStory("thread", "turn-1", 1)
+	first, second := s.run(nil, "agent", "chain", nil), s.run(nil, "agent", "chain", nil)
+	var ops []runtypes.Op
+	for _, each := range []native{
+		begin(first), s.end(first, says("Done."), ""), begin(second), s.end(second, says("A hook had me look again."), ""),
+	} {
+		raw, err := json.Marshal(each.run)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var w runtypes.Wire
+		if err := json.Unmarshal(raw, &w); err != nil {
+			t.Fatal(err)
+		}
+		turn = restored(t, turn)
+		more, err := turn.Apply(src, src.line(string(each.verb), w))
+		if err != nil {
+			t.Fatal(err)
+		}
+		ops = append(ops, more...)
+	}
+	if !turn.Status().Waiting || len(ops) != 1 {
+		t.Fatalf("%+v, %d writes", turn.Status(), len(ops))
+	}
+	more, err := turn.Apply(src, integrations.Event{Kind: integrations.Idle})
+	if err != nil || len(more) != 1 || !strings.Contains(string(more[0].Run.Outputs), "look again") || more[0].Run.Interrupted {
+		t.Errorf("%v, %+v", err, more)
+	}
+}
+
+func TestWhatStoppedARunIsTold(t *testing.T) {
+	for native, want := range map[string]string{
+		"Abort\n\nError: Abort\n    at x":                                      interruptedByUser,
+		"CancelledError()Traceback (most recent call last):\n":                 interruptedByUser,
+		"KeyboardInterrupt()":                                                  interruptedByUser,
+		"This operation was aborted\n\nAbortError: This operation was aborted": interruptedByUser,
+		"GraphInterrupt((Interrupt(value={}),))Traceback":                      pausedForAnswer,
+		"ValueError('Abort')Traceback":                                         "",
+		"CancelledErrorHandler('x')":                                           "",
+		"BadRequestError(400)":                                                 "",
+	} {
+		if got := stopped(native); got != want {
+			t.Errorf("%q: %q, want %q", native, got, want)
 		}
 	}
 }

@@ -37,7 +37,7 @@ type node struct {
 	Call    string `json:"c,omitempty"` // of a tool: the id of its call
 	Agent   string `json:"a,omitempty"` // of a tool that starts a subagent: that one's type
 	Tool    bool   `json:"t,omitempty"`
-	Segment string `json:"s,omitempty"` // its part of dotted orders, where that is not the native one
+	Order   string `json:"o,omitempty"` // dotted order of a run that others may stand below
 }
 
 // end is how a native root ended. Its outputs stay in the journal.
