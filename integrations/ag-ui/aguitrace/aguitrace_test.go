@@ -272,6 +272,30 @@ func TestAProxyChangesNothing(t *testing.T) {
 	}
 }
 
+// A server closes the body of a request when the answer begins, unless it is told not to,
+// which a proxy that is still sending the body on takes for a failure of the whole.
+func TestAnAnswerThatBeginsBeforeTheRequestWasSentOnIsNotBrokenOff(t *testing.T) {
+	var pieces [][]byte
+	for range 300 {
+		pieces = append(pieces, sse(events[2]))
+	}
+	want := bytes.Join(pieces, nil)
+	tracer := New(nil, Options{})
+	s := serve(t, tracer.proxyTo(t, serve(t, agent(agui.MediaTypeSSE, pieces...))))
+	c := client(t)
+	for n := range 300 {
+		resp, err := c.Post(s.URL, "application/json", strings.NewReader(request))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := io.ReadAll(resp.Body)
+		resp.Body.Close()
+		if err != nil || !bytes.Equal(got, want) {
+			t.Fatalf("stream %d: %d bytes of %d: %v", n, len(got), len(want), err)
+		}
+	}
+}
+
 func TestAClientThatLeavesInterruptsItsRun(t *testing.T) {
 	for _, where := range []string{"handler", "proxy", "transport"} {
 		t.Run(where, func(t *testing.T) {

@@ -22,7 +22,7 @@ func (t *Tracer) Proxy(target *url.URL) *Proxy {
 		MaxIdleConns:       64, MaxIdleConnsPerHost: 64, IdleConnTimeout: time.Minute,
 		TLSHandshakeTimeout: 10 * time.Second,
 	}
-	return &Proxy{base: base, ReverseProxy: httputil.ReverseProxy{
+	return &Proxy{base: base, pass: httputil.ReverseProxy{
 		Rewrite: func(p *httputil.ProxyRequest) {
 			p.SetURL(target)
 			if p.In.URL.Path == "" || p.In.URL.Path == "/" { // the target is the agent itself
@@ -52,8 +52,16 @@ func (t *Tracer) Proxy(target *url.URL) *Proxy {
 
 // Proxy is a proxy in front of one agent.
 type Proxy struct {
-	httputil.ReverseProxy
+	pass httputil.ReverseProxy
 	base *http.Transport
+}
+
+// ServeHTTP passes one request on.
+func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	// Else the server closes the request's body when the answer begins. Whoever sends it to
+	// the agent may be about to see its end, sees an error instead, and breaks the answer off.
+	_ = http.NewResponseController(w).EnableFullDuplex()
+	p.pass.ServeHTTP(w, r)
 }
 
 // CloseIdleConnections closes the connections to the agent that nothing uses.
