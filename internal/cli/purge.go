@@ -46,7 +46,7 @@ func (a *app) purge(state *journal.State, yes, dryRun bool) error {
 	}
 	fmt.Fprintf(a.stdout, "journals of %s: %s\n", count(len(status.Sessions), "session"), size(contents.Sessions))
 	fmt.Fprintf(a.stdout, "local store: %s\n", size(storeSize(state)))
-	fmt.Fprintf(a.stdout, "refused runs: %s\nlog: %s\n", size(contents.Dead), size(contents.Log))
+	fmt.Fprintf(a.stdout, "copies of requests: %s\nrefused runs: %s\nlog: %s\n", size(contents.Sent), size(contents.Dead), size(contents.Log))
 	if waiting > 0 {
 		fmt.Fprintf(a.stdout, "%s not delivered yet will be lost (deliver them with: tracesmith drain)\n", count(waiting, "event"))
 	}

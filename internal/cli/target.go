@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"sync/atomic"
 
 	"github.com/tracesmith/tracesmith/exporter"
@@ -77,6 +78,9 @@ func (a *app) places(state *journal.State, settings config.Config, log *slog.Log
 		cfg := configs[i]
 		cfg.MaxElapsed, cfg.Logger = exportLimit, log
 		cfg.Redact = exporter.NoRedaction // the drainer has done it
+		if settings.Store {
+			cfg.Wrap = func(next http.RoundTripper) http.RoundTripper { return &witness{next, state, log, a.now} }
+		}
 		letters, lost := drain.Letters(state, place.ID, log), new(atomic.Int64)
 		cfg.OnDrop = func(ops []runtypes.Op, why error) {
 			lost.Add(int64(len(ops)))

@@ -17,6 +17,7 @@ type Contents struct {
 	Sessions int64 // journals and checkpoints
 	Dead     int64 // runs that were refused for good
 	Log      int64 // the log and the counts of what was lost
+	Sent     int64 // copies of requests
 }
 
 // Contents looks at what Purge would remove.
@@ -27,7 +28,7 @@ func (s *State) Contents() (Contents, error) {
 		size  *int64
 		names []string
 	}{
-		{&c.Sessions, []string{"sessions"}}, {&c.Dead, []string{"dead"}}, {&c.Log, []string{"log", droppedName}},
+		{&c.Sessions, []string{"sessions"}}, {&c.Dead, []string{"dead"}}, {&c.Log, []string{"log", droppedName}}, {&c.Sent, []string{sentDir}},
 	} {
 		for _, name := range part.names {
 			n, err := bytesBelow(s.path(name))
@@ -38,9 +39,9 @@ func (s *State) Contents() (Contents, error) {
 	return c, errors.Join(failures...)
 }
 
-// Purge removes what was recorded, delivered or not: sessions, refused runs, the log
-// and the counts of losses. It leaves what names no content and what a resume or an
-// import counts on: tombstones, ledgers, destinations, and whatever others keep here.
+// Purge removes what was recorded, delivered or not: sessions, refused runs, copies of
+// requests, the log and the counts of losses. It leaves what names no content and what a resume or an
+// import counts on: tombstones, ledgers, destinations, when sessions were muted, and whatever others keep here.
 // busy is the number of sessions that a drainer is at work on, which stay.
 func (s *State) Purge(now time.Time) (busy int, err error) {
 	sessions, err := s.Sessions()
@@ -57,7 +58,7 @@ func (s *State) Purge(now time.Time) (busy int, err error) {
 			failures = append(failures, err)
 		}
 	}
-	for _, name := range []string{"dead", "log", droppedName} {
+	for _, name := range []string{"dead", "log", droppedName, sentDir} {
 		if err := os.RemoveAll(s.path(name)); err != nil {
 			failures = append(failures, fmt.Errorf("journal: purge: %w", err))
 		}

@@ -1,0 +1,169 @@
+package journal
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/tracesmith/tracesmith/internal/atomicfile"
+	"github.com/tracesmith/tracesmith/internal/regular"
+)
+
+// Bounds of what is kept of what was sent.
+const (
+	maxSent     = 32 << 20 // bytes of all requests, oldest first to go
+	maxSentBody = 24 << 20 // and of one; a larger one is not kept
+)
+
+const sentDir = "sent"
+
+// Sent is a request that a destination has accepted, as it was sent, before
+// compression.
+type Sent struct {
+	At          time.Time `json:"at"`
+	To          string    `json:"to"` // the address
+	ContentType string    `json:"content_type"`
+	Status      int       `json:"status"`
+	Body        []byte    `json:"-"`
+
+	name string
+}
+
+// KeepSent keeps a copy of a request, so that anybody can see what left the machine.
+// The oldest copies make room.
+func (s *State) KeepSent(r Sent) error {
+	if len(r.Body) > maxSentBody {
+		return nil
+	}
+	if err := makePrivate(s.path(sentDir)); err != nil {
+		return fmt.Errorf("journal: sent: %w", err)
+	}
+	head, err := json.Marshal(r)
+	if err != nil {
+		return fmt.Errorf("journal: sent: %w", err)
+	}
+	name := fmt.Sprintf("%020d-%s.txt", r.At.UnixMicro(), uuid.NewString()[:8])
+	if err := atomicfile.Write(s.path(sentDir, name), slices.Concat(head, []byte("\n"), r.Body)); err != nil {
+		return err
+	}
+	return s.trimSent()
+}
+
+// trimSent removes the oldest copies beyond their bound.
+func (s *State) trimSent() error {
+	names, err := s.sentNames()
+	if err != nil {
+		return err
+	}
+	var total int64
+	for _, name := range slices.Backward(names) { // the newest first
+		info, err := os.Lstat(s.path(sentDir, name))
+		if err != nil {
+			continue // another drainer removed it
+		}
+		if total += info.Size(); total <= maxSent {
+			continue
+		}
+		if err := os.Remove(s.path(sentDir, name)); err != nil && !missing(err) {
+			return fmt.Errorf("journal: sent: %w", err)
+		}
+	}
+	return nil
+}
+
+// sentNames lists the copies, oldest first.
+func (s *State) sentNames() ([]string, error) {
+	names, err := list(s.path(sentDir))
+	if err != nil {
+		return nil, fmt.Errorf("journal: sent: %w", err)
+	}
+	return slices.DeleteFunc(names, func(name string) bool {
+		at, _, ok := strings.Cut(name, "-")
+		_, err := strconv.ParseInt(at, 10, 64)
+		return !ok || err != nil || !strings.HasSuffix(name, ".txt")
+	}), nil
+}
+
+// EachSent yields what was sent, the newest first. What cannot be read is an error and
+// hides nothing else.
+func (s *State) EachSent() iter.Seq2[Sent, error] {
+	return func(yield func(Sent, error) bool) {
+		names, err := s.sentNames()
+		if err != nil {
+			yield(Sent{}, err)
+			return
+		}
+		for _, name := range slices.Backward(names) {
+			r, err := s.readSent(name)
+			if missing(err) {
+				continue
+			}
+			if !yield(r, err) {
+				return
+			}
+		}
+	}
+}
+
+func (s *State) readSent(name string) (Sent, error) {
+	f, err := regular.OpenHere(s.path(sentDir, name))
+	if err != nil {
+		return Sent{}, fmt.Errorf("journal: sent: %w", err)
+	}
+	defer f.Close()
+	raw, err := io.ReadAll(io.LimitReader(f, maxSent))
+	if err != nil {
+		return Sent{}, fmt.Errorf("journal: sent: %w", err)
+	}
+	head, body, _ := bytes.Cut(raw, []byte("\n"))
+	r := Sent{name: name, Body: body}
+	if json.Unmarshal(head, &r) != nil {
+		return Sent{}, fmt.Errorf("journal: sent: %s is garbled", name)
+	}
+	return r, nil
+}
+
+// ForgetSent removes a copy.
+func (s *State) ForgetSent(r Sent) error {
+	if err := os.Remove(s.path(sentDir, r.name)); err != nil && !missing(err) {
+		return fmt.Errorf("journal: sent: %w", err)
+	}
+	return nil
+}
+
+// ForgetDead removes what is kept of runs that a destination refused, and returns how
+// many writes that were.
+func (s *State) ForgetDead(run string) (n int, err error) {
+	if !plainName(run) {
+		return 0, fmt.Errorf("journal: %q is no run", run)
+	}
+	destinations, err := list(s.path("dead"))
+	if err != nil {
+		return 0, fmt.Errorf("journal: dead: %w", err)
+	}
+	for _, destination := range destinations {
+		names, err := list(s.path("dead", destination))
+		if err != nil {
+			return n, fmt.Errorf("journal: dead: %w", err)
+		}
+		for _, name := range names {
+			if !strings.HasPrefix(name, run+".") {
+				continue
+			}
+			if err := os.Remove(s.path("dead", destination, name)); err != nil && !missing(err) {
+				return n, fmt.Errorf("journal: dead: %w", err)
+			}
+			n++
+		}
+	}
+	return n, nil
+}

@@ -1,0 +1,37 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+)
+
+// Forget removes a trace, by its whole id, and returns how many runs that were. What it
+// held is overwritten in the file, not only unlinked.
+func (s *Store) Forget(ctx context.Context, trace string) (runs int, err error) {
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	err = s.inTx(ctx, func(tx *sql.Tx) error {
+		if _, err := tx.ExecContext(ctx, "PRAGMA secure_delete = ON"); err != nil {
+			return err
+		}
+		gone, err := tx.ExecContext(ctx, "DELETE FROM runs WHERE trace_id = ?", trace)
+		if err != nil {
+			return err
+		}
+		n, err := gone.RowsAffected()
+		runs = int(n)
+		if err != nil {
+			return err
+		}
+		_, err = tx.ExecContext(ctx, "DELETE FROM traces WHERE id = ?", trace)
+		return err
+	})
+	if err != nil {
+		return 0, fmt.Errorf("store: forget: %w", named(err))
+	}
+	if _, err := s.db.ExecContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)"); err != nil {
+		return runs, fmt.Errorf("store: forget: %w", named(err))
+	}
+	return runs, nil
+}
