@@ -57,7 +57,9 @@ func (r *reducer) call(src integrations.Source, t *turn, parent *runtypes.Run, s
 			return nil, err
 		}
 	}
-	run.Inputs = runtypes.Messages(before...)
+	if len(before) > 0 {
+		run.Inputs = runtypes.Messages(before...)
+	}
 	if some {
 		run.Outputs = runtypes.Messages(said)
 	}

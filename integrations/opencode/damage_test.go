@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/tracesmith/tracesmith/integrations"
@@ -26,6 +27,9 @@ func whole(t *testing.T, what string, runs []runtypes.Wire) {
 		}
 		if _, there := known[run.ParentRunID]; run.ParentRunID != "" && !there {
 			t.Errorf("%s: %s %s hangs in the air", what, run.Kind(), run.Name)
+		}
+		if strings.Contains(string(run.Inputs), `"messages":null`) {
+			t.Errorf("%s: %s %s says that it was told nothing", what, run.Kind(), run.Name)
 		}
 	}
 	for _, v := range runtypes.ValidateWire(runs) {
