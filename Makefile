@@ -62,6 +62,10 @@ bench: ## how long a hook takes, the exporter beside LangSmith's clients, and th
 	cd bench && $(GO) run ./compare
 	$(GO) test -run '^$$' -bench . -benchmem ./...
 
+.PHONY: bench-redact
+bench-redact: ## how much redaction finds, how much it finds in vain, how fast
+	$(GO) run ./internal/redactbench
+
 .PHONY: fuzz
 fuzz: ## every fuzz target for FUZZTIME each
 	@set -e; for pkg in $$($(GO) list ./...); do \

@@ -16,6 +16,7 @@ func TestASecretIsFoundByWhatStandsBeforeIt(t *testing.T) {
 	f("A=1\nPASSWORD=correcthorse\nB=2", "A=1\nPASSWORD=[redacted:password]\nB=2")
 	f("AWS_SECRET_ACCESS_KEY=wJalrXUtnFEMI/K7MDENG/bPxRfiCYzzzzzzKEY", "AWS_SECRET_ACCESS_KEY=[redacted:secret]")
 	f("API_KEY_SALT=abcdef123", "API_KEY_SALT=[redacted:api-key]")
+	f("API_KEY=PwDhovV72E4QdYEvQGnMYYd5dN3", "API_KEY=[redacted:api-key]") // has pwd in it
 	f("SECRET_KEY_BASE=0f9e8d7c6b5a", "SECRET_KEY_BASE=[redacted:secret]")
 	f("STRIPE_API_KEY_PROD=abcdef123", "STRIPE_API_KEY_PROD=[redacted:api-key]")
 	f("CLIENT_SECRET=a1b2c3d4 CLIENT_ID=77", "CLIENT_SECRET=[redacted:secret] CLIENT_ID=77")

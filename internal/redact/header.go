@@ -15,7 +15,8 @@ func headerValue(b []byte, from, to int) (int, int) {
 	if !startsWord(b, from) {
 		return 0, 0
 	}
-	at, op := operator(b, closing(b, to))
+	bare, shut := to, closing(b, to)
+	at, op := operator(b, shut)
 	if op == "" {
 		return 0, 0
 	}
@@ -25,8 +26,8 @@ func headerValue(b []byte, from, to int) (int, int) {
 		return 0, 0 // code: a literal would be in quotes
 	}
 	from, to = credential(b, at)
-	if to < len(b) && b[to] == '(' {
-		return 0, 0
+	if to < len(b) && b[to] == '(' || quote.char == 0 && shut > bare && chain(b[from:to]) && !drawn(b[from:to]) {
+		return 0, 0 // "Authorization": auth.Header
 	}
 	return from, to
 }
@@ -34,7 +35,7 @@ func headerValue(b []byte, from, to int) (int, int) {
 // bearerValue finds the credential after the word bearer, which ends at to.
 func bearerValue(b []byte, from, to int) (int, int) {
 	at := skip(b, to, maxBlanks, isBlank)
-	if at == to || !startsWord(b, from) {
+	if at == to || !startsWord(b, from) || from > 1 && b[from-1] == '-' && isAlnum(b[from-2]) { // a name: token-bearer
 		return 0, 0
 	}
 	from, end := credential(b, at)
@@ -155,7 +156,7 @@ func userinfo(b []byte, to int) (int, int) {
 	if query := bytes.IndexAny(password, "?#"); query > 0 && digits(password[:query]) {
 		return 0, 0 // host:port?address=a@b
 	}
-	if reference(password) && !literalPart(password) || bytes.Contains(password, []byte(markerStart)) {
+	if placeholder(password) || reference(password) && !literalPart(password) || bytes.Contains(password, []byte(markerStart)) {
 		return 0, 0
 	}
 	return to + host - len(password), to + host

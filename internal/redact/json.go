@@ -2,6 +2,7 @@ package redact
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 )
 
@@ -14,6 +15,8 @@ type walker struct {
 	out   []byte
 	done  int // what of doc is in out
 
+	depth int     // how many documents this one is in
+	inner []byte  // the document in the literal, without its secrets; nil: none, or none there
 	text  []byte  // scratch: the decoded literal
 	spans []span  // scratch
 	rule  verdict // of the value that comes next: what its key says
@@ -47,7 +50,14 @@ func (w *walker) walk() error {
 			w.spans = w.index.scan(text, w.spans[:0])
 			w.key(text)
 		} else {
-			w.value(text)
+			w.value(text, escaped)
+			if w.inner != nil {
+				text, w.spans = w.inner, w.spans[:0]
+				if err := w.write(from, to, text, true); err != nil {
+					return err
+				}
+				continue
+			}
 		}
 		if w.spans = w.pass.settle(text, w.spans); len(w.spans) == 0 {
 			continue
@@ -138,8 +148,8 @@ func (w *walker) judge(name []byte) verdict {
 
 // value finds the secrets in a value: all of it if its key says so, or the argument
 // before it.
-func (w *walker) value(text []byte) {
-	w.spans = w.spans[:0]
+func (w *walker) value(text []byte, escaped bool) {
+	w.spans, w.inner = w.spans[:0], nil
 	if w.label {
 		w.label = false
 		w.named = w.judge(text)
@@ -165,7 +175,29 @@ func (w *walker) value(text []byte) {
 		w.spans = append(w.spans, span{from, len(text), precise(text[from:], w.rule.rule)})
 		return
 	}
-	w.spans = w.index.scan(text, w.spans)
+	if !escaped || !w.document(text) {
+		w.spans = w.index.scan(text, w.spans)
+	}
+}
+
+// maxNested bounds how deep documents within strings are looked through as such.
+const maxNested = 4
+
+// document looks through a string that holds a JSON document, and reports whether it
+// does.
+func (w *walker) document(text []byte) bool {
+	start := skip(text, 0, len(text), isSpace)
+	if start == len(text) || text[start] != '{' && text[start] != '[' || w.depth == maxNested || !json.Valid(text) {
+		return false
+	}
+	in := walker{doc: text, index: w.index, pass: w.pass, depth: w.depth + 1}
+	if in.walk() != nil {
+		return false
+	}
+	if in.done > 0 {
+		w.inner = append(in.out, text[in.done:]...)
+	}
+	return true
 }
 
 // write copies the document up to the literal doc[from:to], and the literal with

@@ -119,3 +119,27 @@ func TestAVeryLongValueIsReplacedToItsEnd(t *testing.T) {
 		}
 	}
 }
+
+func TestADocumentWithinAStringIsLookedThroughAsSuch(t *testing.T) {
+	inner := []string{
+		`{"env":"- name: DB_PASSWORD\n  value: hunter22\n"}`, `{"argv":["mysql","-u","root","-phunter22"]}`, `["--token","hunter22"]`,
+		` {"secret":{"value":"hunter22"}} `, `{"token":"a\"hunter22\\\"b"}`,
+	}
+	for _, doc := range inner {
+		for depth := range maxNested {
+			in, err := json.Marshal(map[string]any{"n": 1, "text": doc})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := JSON(in)
+			if err != nil || strings.Contains(string(got), "hunter22") || !strings.Contains(string(got), markerStart) || !json.Valid(got) {
+				t.Errorf("%d deep: JSON(%s) = %s, %v", depth+1, in, got, err)
+			}
+			if again, err := JSON(got); err != nil || string(again) != string(got) {
+				t.Errorf("JSON(%s) again = %s, %v", got, again, err)
+			}
+			doc = string(in)
+		}
+	}
+	staysJSON(t, `{"text":"{\"n\": 1.50, \"b\": [\"\\u00e4\"]}"}`, `{"text":"[not \"json\""}`)
+}

@@ -15,7 +15,7 @@ func secretText(v []byte, how trust) bool {
 		bytes.Contains(v, []byte(markerStart)),
 		bytes.Contains(v, []byte(pemBegin)), // goes on over many lines: its own rule takes it whole
 		reference(v) && !literalPart(v),
-		filler(v), location(v), typeName(v), placeholder(v):
+		filler(v), elided(v), location(v), typeName(v), placeholder(v):
 		return false
 	}
 	return how.accepts(v)
@@ -96,6 +96,16 @@ func filler(v []byte) bool {
 		}
 	}
 	return true
+}
+
+// elided reports whether v was cut down to what is no secret any more: lsv2_…
+func elided(v []byte) bool {
+	for _, dots := range []string{"…", "..."} {
+		if rest, found := bytes.CutSuffix(v, []byte(dots)); found && len(rest) < minValue {
+			return true
+		}
+	}
+	return false
 }
 
 // location reports whether v is a path or a URL. A URL's own password is another
@@ -304,8 +314,11 @@ func yaml(b []byte, p place, end int, v []byte) bool {
 }
 
 // mentions reports whether a chain of names speaks of a secret itself:
-// password=user.password.
+// password=user.password. What looks drawn has any three letters in it by chance.
 func mentions(v []byte) bool {
+	if drawn(v) {
+		return false
+	}
 	folded := bytes.ToLower(v)
 	for _, k := range names {
 		if k.how >= weak && k.text != "key" && bytes.Contains(folded, []byte(k.text)) {

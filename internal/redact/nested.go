@@ -77,6 +77,9 @@ func member(b []byte, p place, at int) (int, int) {
 // valueKey steps over the name of what holds a value, which a quote may precede.
 func valueKey(b []byte, at int) (int, bool) {
 	at = skip(b, at, maxGap, isSpace)
+	if at > 0 && at < len(b) && b[at-1] == '\n' && (b[at] == '+' || b[at] == '-') { // a diff
+		at = skip(b, at+1, maxGap, isBlank)
+	}
 	at, _ = opening(b, at)
 	end := skip(b, at, maxWord, isWord)
 	return end, is(valueWord, b[at:end])

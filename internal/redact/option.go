@@ -36,12 +36,13 @@ var options = [...]option{
 // maxCommand bounds what of a command line is looked at before an option.
 const maxCommand = 256
 
-// flags are the keywords of the options: a blank, and the flag.
+// flags are the keywords of the options: a blank or, in a list of arguments, a quote,
+// and the flag.
 func flags() []string {
 	var list []string
 	for i := range options {
 		if i == 0 || options[i].flag != options[i-1].flag {
-			list = append(list, " "+options[i].flag)
+			list = append(list, " "+options[i].flag, `"`+options[i].flag, "'"+options[i].flag)
 		}
 	}
 	return list
@@ -64,7 +65,11 @@ func optionValue(b []byte, from, to int) (int, int) {
 
 // value finds the password after the option, which ends at at.
 func (o *option) value(b []byte, at int) (int, int) {
-	switch start := skip(b, at, maxBlanks, isBlank); {
+	start := skip(b, at, maxBlanks, isBlank)
+	if next := nextArgument(b, at); next > at {
+		start = next
+	}
+	switch {
 	case start == len(b):
 		return 0, 0
 	case start > at || b[at] == '=':
@@ -87,6 +92,17 @@ func (o *option) value(b []byte, at int) (int, int) {
 	return open + from, end
 }
 
+// nextArgument returns where the next item of a list of arguments begins, if what
+// ends at at is all of an item.
+func nextArgument(b []byte, at int) int {
+	shut := closing(b, at)
+	comma := skip(b, skip(b, shut, maxBlanks, isSpace), 1, func(c byte) bool { return c == ',' })
+	if shut == at || b[comma-1] != ',' {
+		return at
+	}
+	return skip(b, comma, maxBlanks, isSpace)
+}
+
 // password returns where in an option's argument the password begins.
 func (o *option) password(arg []byte) (int, bool) {
 	from := 0
@@ -107,8 +123,8 @@ func (o *option) of(line []byte) bool {
 			if at < 0 {
 				break
 			}
-			start := bytes.LastIndexAny(rest[:at], " \t\r\n") + 1
-			end := at + skip(rest[at:], 0, len(rest), func(c byte) bool { return !isSpace(c) })
+			start := bytes.LastIndexAny(rest[:at], " \t\r\n\"',") + 1
+			end := at + skip(rest[at:], 0, len(rest), inArgument)
 			if o.is(rest[start:end]) {
 				return true
 			}
@@ -118,8 +134,12 @@ func (o *option) of(line []byte) bool {
 	return false
 }
 
+// inArgument reports whether c may stand in a word of a command line, or in an item of
+// a list of arguments.
+func inArgument(c byte) bool { return !isSpace(c) && !isQuote(c) && c != '\\' && c != ',' }
+
 // is reports whether a word of a command line names one of the option's commands:
-// curl, /usr/bin/curl, $(curl, "curl.exe.
+// curl, /usr/bin/curl, $(curl, "curl.exe, +curl in a diff.
 func (o *option) is(word []byte) bool {
 	word = bytes.TrimSuffix(word, []byte(".exe"))
 	for _, tool := range o.tools {
@@ -127,7 +147,7 @@ func (o *option) is(word []byte) bool {
 		if at < 0 || string(word[at:]) != tool {
 			continue
 		}
-		if at == 0 || bytes.IndexByte([]byte("/\\\"'`($"), word[at-1]) >= 0 {
+		if at == 0 || at == 1 && (word[0] == '+' || word[0] == '-') || bytes.IndexByte([]byte("/\\\"'`($"), word[at-1]) >= 0 {
 			return true
 		}
 	}
