@@ -52,12 +52,6 @@ func TestTheTimeGrowsNoFasterThanTheSize(t *testing.T) {
 	}
 }
 
-func elapsed(pass func(string), text string) time.Duration {
-	start := time.Now()
-	pass(text)
-	return max(time.Since(start), time.Microsecond)
-}
-
 func TestNoTextTakesMuchLongerThanAnother(t *testing.T) {
 	plain := strings.Repeat(page, (16<<10)/len(page))
 	const allowed = 400 // a page takes some 15 ns a byte; what had no bound took 50000
