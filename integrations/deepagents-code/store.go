@@ -54,6 +54,7 @@ type write struct {
 	at       string // the checkpoint
 	task     string
 	node     string
+	tool     bool // it is a task of a tool
 	failed   bool // value is an error
 	value    json.RawMessage
 	from, to time.Time // of the step; zero: not known
@@ -104,6 +105,7 @@ func readWrites(src integrations.Source, db, query string, args []any, visit fun
 		}
 		w := &write{
 			space: text(row[0]), at: text(row[1]), task: text(row[2]), node: nodeOf(text(row[3])),
+			tool:   strings.HasPrefix(text(row[3]), "~__pregel_push"),
 			failed: text(row[4]) == "__error__", value: value,
 			from: timeOf(text(row[1])), to: timeOf(text(row[6])),
 		}

@@ -139,6 +139,11 @@ func (one *scope) fail(w *write) {
 		return
 	}
 	one.err, one.cancelled = failure(printed)
+	for _, t := range one.tools {
+		if w.tool && t.to.IsZero() {
+			t.from = w.from // it ran, and was not waiting for a person any more
+		}
+	}
 	if w.node == nodeModel && !one.cancelled {
 		one.calls = append(one.calls, &call{id: "failed " + w.at, from: w.from, to: w.to, asked: len(one.talk), err: one.err})
 	}
