@@ -104,7 +104,7 @@ func (w *world) inspect() {
 		}
 		w.wants(run, "git_branch", "trunk")
 		w.wants(run, "git_commit_sha", w.sha)
-		w.wants(run, "git_repo_url", "https://git.example.com/acme/widgets.git")
+		w.wants(run, "git_repo_url", w.remote)
 		w.wants(run, "working_directory", w.repo)
 		w.wants(run, "ls_integration", w.name)
 		w.wants(run, "ls_agent_version", w.version)

@@ -22,8 +22,9 @@ const claudeVersion = "2.1.332"
 
 const installLimit = 5 * time.Minute
 
-// errNoRegistry says that npm could not fetch: the one failure that may be skipped.
-var errNoRegistry = errors.New("npm cannot fetch the agent")
+// errNoRegistry says that a registry could not be reached: the one failure that may be
+// skipped.
+var errNoRegistry = errors.New("the agent cannot be fetched")
 
 // claude returns the path of the pinned Claude Code, installed at most once.
 func claude(t *testing.T) string {
@@ -51,15 +52,10 @@ var claudeOnce = sync.OnceValues(func() (string, error) {
 // fetched installs a package into a folder of the cache unless it is there, and
 // returns the path of its program, which says the version.
 func fetched(folder, pkg, program, version string) (string, error) {
-	cache := os.Getenv("TRACESMITH_E2E_CACHE")
-	if cache == "" {
-		user, err := os.UserCacheDir()
-		if err != nil {
-			return "", fmt.Errorf("e2e: find the cache folder: %w", err)
-		}
-		cache = filepath.Join(user, "tracesmith", "e2e")
+	dir, err := cached(folder)
+	if err != nil {
+		return "", err
 	}
-	dir := filepath.Join(cache, folder)
 	path := filepath.Join(dir, "node_modules", ".bin", program)
 	if checkVersion(path, version) == nil {
 		return path, nil
@@ -68,6 +64,19 @@ func fetched(folder, pkg, program, version string) (string, error) {
 		return "", err
 	}
 	return path, checkVersion(path, version)
+}
+
+// cached is where a folder of the cache is.
+func cached(folder string) (string, error) {
+	cache := os.Getenv("TRACESMITH_E2E_CACHE")
+	if cache == "" {
+		user, err := os.UserCacheDir()
+		if err != nil {
+			return "", fmt.Errorf("e2e: find the cache folder: %w", err)
+		}
+		cache = filepath.Join(user, "tracesmith", "e2e")
+	}
+	return filepath.Join(cache, folder), nil
 }
 
 // npmInstall puts a package into dir, which either holds all of it or is not there.

@@ -75,6 +75,7 @@ type world struct {
 	model   *modelserver.Server
 	server  *ingest.Server
 	env     []string     // more of the agent's environment
+	remote  string       // of the repository, as the agent's runs tell it
 	silent  bool         // the agent keeps no record of its sessions
 	told    bool         // a hook has something to say to the user
 	host    *session     // of an agent that serves
@@ -91,7 +92,7 @@ func newWorld(t *testing.T) *world {
 // newWorldOf sets a machine up for an agent, with scenarios of its own.
 func newWorldOf(t *testing.T, w *world, script map[string]modelserver.Scenario) *world {
 	t.Helper()
-	w.t = t
+	w.t, w.remote = t, "https://git.example.com/acme/widgets.git"
 	dir, err := os.MkdirTemp("", "tracesmith-e2e-")
 	if err != nil {
 		t.Fatal(err)
@@ -202,10 +203,15 @@ func (w *world) start(thread string, args ...string) *session {
 // wait waits for the agent to end and returns what it printed and its exit code.
 func (s *session) wait() (string, int) {
 	s.w.t.Helper()
-	watchdog := time.AfterFunc(patience, func() { _ = s.cmd.Process.Kill() })
+	return s.waitFor(patience)
+}
+
+func (s *session) waitFor(limit time.Duration) (string, int) {
+	s.w.t.Helper()
+	watchdog := time.AfterFunc(limit, func() { _ = s.cmd.Process.Kill() })
 	_ = s.cmd.Wait() // the exit code says it
 	if !watchdog.Stop() {
-		s.w.t.Errorf("the agent did not end within %v", patience)
+		s.w.t.Errorf("the agent did not end within %v", limit)
 	}
 	fmt.Fprintf(&s.w.output, "== %s: %v\n%s%s\n", s.thread, s.cmd.ProcessState, s.stdout.Bytes(), s.stderr.Bytes())
 	return s.stdout.String(), s.cmd.ProcessState.ExitCode()
