@@ -117,7 +117,11 @@ func (a *app) aguiMessages(in io.Reader, opts agui.Options, strict bool) error {
 func refusal(problems []agui.Problem) error {
 	for _, p := range problems {
 		if p.Refused() {
-			return fmt.Errorf("ag-ui: event %d: %w", p.Event, &p)
+			what := p.Code
+			if p.Detail != "" {
+				what += " (" + p.Detail + ")"
+			}
+			return fmt.Errorf("ag-ui: strict: event %d: %s", p.Event, what)
 		}
 	}
 	return nil
