@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tracesmith/tracesmith/internal/agents"
 	"github.com/tracesmith/tracesmith/internal/drain"
 	"github.com/tracesmith/tracesmith/internal/journal"
 )
@@ -29,24 +30,35 @@ untraced.`)
 }
 
 func quietCommand(a *app, on bool, use, short, long string) *cobra.Command {
-	return &cobra.Command{
+	var agent string
+	cmd := &cobra.Command{
 		Use: use, Short: short,
 		Long: long + `
-SESSION is the agent's id of it or the key that status shows. Without it, it is the
-session that was last active in this folder.`,
+SESSION is the key that status shows or, with --agent, the agent's id of the session: the
+thread_id in LangSmith. Without it, it is the session that was last active in this folder.
+Cursor has one key for each folder, which stands for all conversations there.`,
 		Args: argCount(0, 1),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			state, err := a.openState()
 			if err != nil {
 				return err
 			}
-			session, err := a.pick(state, strings.Join(args, ""))
+			name := strings.Join(args, "")
+			if _, known := agents.Find(agent); agent != "" && !known {
+				return usagef("%s: unknown agent %q", cmd.Name(), agent)
+			}
+			if agent != "" && name != "" {
+				return a.mute(state.Session(agent, name), on)
+			}
+			session, err := a.pick(state, name)
 			if err != nil {
 				return err
 			}
 			return a.mute(session, on)
 		},
 	}
+	cmd.Flags().StringVar(&agent, "agent", "", "whose id SESSION is")
+	return cmd
 }
 
 func (a *app) mute(session *journal.Session, on bool) error {

@@ -20,6 +20,7 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 filepath.Join("testdata", "script"),
 		RequireExplicitExec: true,
+		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"turn": playTurn},
 		Setup: func(e *testscript.Env) error {
 			home := filepath.Join(e.WorkDir, "home")
 			e.Setenv("HOME", home)
@@ -27,7 +28,10 @@ func TestScripts(t *testing.T) {
 			e.Setenv("XDG_CONFIG_HOME", filepath.Join(home, ".config"))
 			e.Setenv("TRACESMITH_STATE", filepath.Join(e.WorkDir, "state"))
 			e.Setenv("TRACESMITH_STORE", "off")
-			return os.MkdirAll(home, 0o700)
+			if err := os.MkdirAll(home, 0o700); err != nil {
+				return err
+			}
+			return wireServer(e)
 		},
 	})
 }

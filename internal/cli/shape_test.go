@@ -42,7 +42,7 @@ func TestRunsCarryTheSettingsOfTheirFolder(t *testing.T) {
 	}
 	f("/src", `toy[own team] map[known:yes team:core]{}`)
 	f("/private", `[team] map[team:core]`) // of the run only what is known to be no content
-	f("/broken", `toy[] map[]`) // it may have asked for less: no content
+	f("/broken", `toy[] map[]`)            // it may have asked for less: no content
 	f("/src", `toy[own team] map[known:yes team:core]{}`)
 	if asked != 3 {
 		t.Errorf("settings were read %d times for 3 folders", asked)

@@ -70,7 +70,7 @@ func (f *fold) load() error {
 		cp.Positions = journal.Positions{}
 	}
 	f.cp, f.reducer = cp, reducer
-	f.out = writes{d: f.d, dest: f.dest, since: f.d.since[f.dest.ID], cp: &f.cp, lost: map[string]int{}}
+	f.out = writes{d: f.d, of: f.session, dest: f.dest, since: f.d.since[f.dest.ID], cp: &f.cp, lost: map[string]int{}}
 	f.pending, f.bytes, f.entries, f.whole, f.corrupt = nil, 0, 0, nil, nil
 	return nil
 }
@@ -84,9 +84,6 @@ func (f *fold) pass(ctx context.Context) (moved bool, err error) {
 		look.recall = f.recall
 		to, err := f.session.Sizes()
 		if err != nil {
-			return moved, err
-		}
-		if f.out.mute, err = f.session.Mute(); err != nil { // after the sizes: it then covers all that is seen
 			return moved, err
 		}
 		more, err := f.journal(ctx, look, to)

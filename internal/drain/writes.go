@@ -27,7 +27,7 @@ type writes struct {
 	d     *Drainer
 	dest  Destination
 	since time.Time
-	mute  journal.Mute        // of the session: its turns go nowhere
+	of    *journal.Session    // whose turns they are
 	cp    *journal.Checkpoint // of which it keeps Skipped, Remotes and Held
 	lost  map[string]int      // by reason, to be counted with the next commit
 }
@@ -70,7 +70,7 @@ func (w *writes) skips(at time.Time, op runtypes.Op) bool {
 	if op.Verb != runtypes.Post || op.Run.ParentID != uuid.Nil {
 		return false
 	}
-	if !w.mute.Covers(op.Run.Start) {
+	if !w.muted(op.Run) {
 		policy := w.cp.Policy
 		if w.dest.Past || policy.Wants(w.dest.ID) || policy.To == "" && !at.Before(w.since) && w.admits(op.Run) {
 			return false
@@ -78,6 +78,21 @@ func (w *writes) skips(at time.Time, op runtypes.Op) bool {
 	}
 	w.cp.Skipped = newest(append(w.cp.Skipped, trace), maxSkipped)
 	return true
+}
+
+// muted reports whether a turn goes nowhere. An agent may keep several threads in one
+// session: either may have been muted. Where that cannot be read they count as muted.
+func (w *writes) muted(root *runtypes.Run) bool {
+	for _, each := range []*journal.Session{w.of, w.d.state.Session(w.of.Agent(), root.Identity.ThreadID)} {
+		mute, err := each.Mute()
+		if err != nil {
+			w.d.log.Error("mute", "session", each.Key(), "error", err.Error())
+		}
+		if err != nil || mute.Covers(root.Start) {
+			return true
+		}
+	}
+	return false
 }
 
 // admits reports whether a turn of hooks that knew no destination may go to this one.
