@@ -7,8 +7,10 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -139,4 +141,82 @@ func wires(t *testing.T, runs []runtypes.Run) []runtypes.Wire {
 		all = append(all, w)
 	}
 	return all
+}
+
+// Whatever a stream holds, its runs keep the contract, each is posted once and patched at
+// most once, and none is left open.
+func FuzzReduce(f *testing.F) {
+	recorded, err := filepath.Glob("testdata/*/events.*")
+	if err != nil || len(recorded) == 0 {
+		f.Fatal("no recorded streams", err)
+	}
+	for _, path := range recorded {
+		raw, err := os.ReadFile(path)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(string(raw), false)
+	}
+	f.Fuzz(func(t *testing.T, stream string, settled bool) {
+		var sink runtypes.Recorder
+		feed(t, NewReducer(&sink, RunOptions{Settled: settled, State: true}), stream, EndOfStream)
+		kept(t, &sink)
+	})
+}
+
+// server holds runs as LangSmith does: a patch replaces what it says, and leaves inputs.
+type server map[string]runtypes.Wire
+
+func (s server) Submit(op runtypes.Op) error {
+	w, err := runtypes.Encode(op)
+	if err != nil {
+		return err
+	}
+	if op.Verb == runtypes.Patch {
+		w = runtypes.MergeWire(s[w.ID], w)
+	}
+	w.Inputs = nil // a call that is opened again after its result has the arguments of before
+	s[w.ID] = w
+	return nil
+}
+
+func served(t *testing.T, stream string, opts RunOptions) server {
+	t.Helper()
+	s := server{}
+	r := NewReducer(s, opts)
+	feed(t, r, stream, EndOfStream)
+	if n := r.Counts().Refused; n > 0 {
+		t.Errorf("%d writes were refused", n)
+	}
+	return s
+}
+
+// Events in any order, of any runs, are told the same live as when all is over.
+func TestAnyOrderOfEventsGivesTheSameRunsLiveAndSettled(t *testing.T) {
+	recorded, err := filepath.Glob("testdata/*/events.jsonl")
+	if err != nil || len(recorded) == 0 {
+		t.Fatal("no recorded streams", err)
+	}
+	var events []string
+	for _, path := range recorded {
+		events = append(events, strings.Split(strings.TrimSpace(string(readFile(t, path))), "\n")...)
+	}
+	for seed := range uint64(150) {
+		random := rand.New(rand.NewPCG(seed, 0))
+		from := random.IntN(len(events) - 30) // neighbours have ids in common
+		lines := slices.Clone(events[from : from+30])
+		random.Shuffle(len(lines), func(i, j int) {
+			if random.IntN(3) > 0 {
+				lines[i], lines[j] = lines[j], lines[i]
+			}
+		})
+		stream := strings.Join(lines, "\n")
+		reduced(t, stream, RunOptions{}) // which are valid
+		if diff := cmp.Diff(served(t, stream, RunOptions{Settled: true}), served(t, stream, RunOptions{})); diff != "" {
+			t.Fatalf("seed %d: live differs from settled:\n%s\n%s", seed, diff, stream)
+		}
+		if t.Failed() {
+			t.Fatalf("seed %d:\n%s", seed, stream)
+		}
+	}
 }

@@ -20,6 +20,8 @@ type child struct {
 	streamed bool      // there was more of it than a place in a snapshot
 	token    time.Time // first content of a model call
 
+	dropped bool // a snapshot took it out: what it was stands
+
 	message   *item    // of a model call, as it was last seen
 	reasoning []string // messages that led to it
 	inputs    json.RawMessage
@@ -117,7 +119,7 @@ func (t *turn) tellModelCall(c *child, run *runtypes.Run, own facts) {
 // messageOf is the message of a model call: as it stands, or as it last stood where a
 // snapshot took it out.
 func (t *turn) messageOf(c *child) *item {
-	if now := t.asm.byID[c.id]; now != nil && now.role() == Assistant {
+	if now := t.asm.byID[c.id]; now != nil && now.role() == Assistant && !c.dropped {
 		c.message = now
 	}
 	if c.message == nil {
@@ -128,7 +130,7 @@ func (t *turn) messageOf(c *child) *item {
 
 // callOf is a tool call likewise; nil: the stream does not hold it.
 func (t *turn) callOf(c *child) *call {
-	if now := t.asm.callsBy[c.id]; now != nil {
+	if now := t.asm.callsBy[c.id]; now != nil && !c.dropped {
 		c.call = now
 	}
 	return c.call

@@ -114,7 +114,8 @@ func (t *turn) toolCall(e *Event) {
 		}
 		c = t.tool(call.id, call.owner)
 	}
-	c.call, c.streamed = call, true
+	c.streamed = true
+	t.callOf(c)
 	if e.Type != ToolCallEnd {
 		if c.result == nil && t.over.IsZero() {
 			c.end = time.Time{}
@@ -171,6 +172,10 @@ func (t *turn) toolResult(e *Event) {
 // that were not streamed, results, and what was repaired.
 func (t *turn) snapshot(e *Event) {
 	t.snapshots = MergeMetadata(t.snapshots, e.Metadata)
+	for _, c := range t.children { // what was said was said, though it may be said anew
+		c.dropped = c.dropped || c.kind == runtypes.KindLLM && t.asm.byID[c.id] == nil ||
+			c.kind == runtypes.KindTool && t.asm.callsBy[c.id] == nil
+	}
 	var items []*item
 	for _, m := range e.Messages {
 		items = append(items, itemOf(m))
