@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -93,6 +94,40 @@ func TestALostLineLeavesAWholeTree(t *testing.T) {
 			}
 		})
 	}
+}
+
+// What is said of a message may come again, or as it was before.
+func TestAMessageThatIsToldAgainIsNoOther(t *testing.T) {
+	rec, err := replay.Load("testdata/serve-queued")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := runIDs(play(t, "testdata/serve-queued", replay.Options{}).Runs)
+	for n, step := range rec.Steps {
+		if !strings.Contains(string(step.Body), `"message.updated"`) {
+			continue
+		}
+		for at := max(0, n-2); at < len(rec.Steps); at++ {
+			twice := *rec
+			twice.Steps = slices.Insert(slices.Clone(rec.Steps), at, step)
+			res, err := twice.Run(opencode.Agent(), replay.Options{})
+			if err != nil {
+				t.Fatalf("with line %d again at %d: %v", n+1, at+1, err)
+			}
+			if got := runIDs(res.Runs); !slices.Equal(want, got) {
+				t.Fatalf("with line %d again at %d: %d runs, want %d: %.300s", n+1, at+1, len(got), len(want), step.Body)
+			}
+		}
+	}
+}
+
+func runIDs(runs []runtypes.Wire) []string {
+	var list []string
+	for _, run := range runs {
+		list = append(list, run.ID)
+	}
+	slices.Sort(list)
+	return list
 }
 
 // A process that died and another that goes on with the session: each closes its own.

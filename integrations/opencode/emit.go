@@ -207,6 +207,7 @@ func (t *turn) retire(s *step) {
 		return // in their order
 	}
 	t.Steps = t.Steps[1:]
+	t.Retired = newest(append(t.Retired, s.ID), maxRetired)
 	if s.Completed > t.Ended {
 		t.Ended = s.Completed
 	}

@@ -57,6 +57,7 @@ type asked struct {
 const (
 	maxClosed   = 64
 	maxOthers   = 8
+	maxRetired  = 16
 	maxAsked    = 32
 	maxSessions = 128
 	maxHistory  = 1024

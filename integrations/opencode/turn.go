@@ -36,11 +36,12 @@ type turn struct {
 
 	Also     []string `json:"also,omitempty"` // messages in the user's name that go on with it
 	Steps    []*step  `json:"steps,omitempty"`
-	Said     []string `json:"said,omitempty"`   // lines of what was said before them
-	Spoken   bool     `json:"spoken,omitempty"` // it has had a step
-	Merged   bool     `json:"merged,omitempty"` // what was said begins with a summary
-	Final    string   `json:"final,omitempty"`  // the line of its last complete message
-	Answer   string   `json:"answer,omitempty"` // the line of its last text
+	Retired  []string `json:"retired,omitempty"` // the last steps that are out
+	Said     []string `json:"said,omitempty"`    // lines of what was said before them
+	Spoken   bool     `json:"spoken,omitempty"`  // it has had a step
+	Merged   bool     `json:"merged,omitempty"`  // what was said begins with a summary
+	Final    string   `json:"final,omitempty"`   // the line of its last complete message
+	Answer   string   `json:"answer,omitempty"`  // the line of its last text
 	Failure  string   `json:"failure,omitempty"`
 	Aborted  bool     `json:"aborted,omitempty"`
 	Idle     bool     `json:"idle,omitempty"` // its session had nothing to do after it
@@ -219,6 +220,9 @@ func (r *reducer) answered(d *data, m *message) *turn {
 		return nil
 	}
 	t := r.turn(m.Parent)
+	if t != nil && slices.Contains(t.Retired, m.ID) {
+		return nil
+	}
 	if t == nil {
 		i := slices.IndexFunc(p.Others, func(u unspoken) bool { return u.ID == m.Parent })
 		if i < 0 {
