@@ -10,6 +10,7 @@ import (
 
 	"github.com/tracesmith/tracesmith/integrations"
 	"github.com/tracesmith/tracesmith/internal/agents"
+	"github.com/tracesmith/tracesmith/internal/config"
 	"github.com/tracesmith/tracesmith/internal/relay"
 	"github.com/tracesmith/tracesmith/internal/setup"
 )
@@ -47,7 +48,14 @@ func (a *app) install(flags setupFlags) error {
 		return errors.New("install: no agent was found on this machine (looked for: " + strings.Join(agents.Names(), ", ") +
 			"); name one to prepare for it")
 	}
-	return a.carryOut("install", done, flags)
+	if err := a.carryOut("install", done, flags); err != nil || flags.dryRun {
+		return err
+	}
+	proxy, err := config.RememberProxy(a.env)
+	if err == nil && proxy != "" && !flags.asJSON {
+		fmt.Fprintf(a.stdout, "noted the proxy of this environment for deliveries in the background: %s\n", proxy)
+	}
+	return err
 }
 
 // anyPlanned reports whether an agent is there. To a fleet's tools its absence is a

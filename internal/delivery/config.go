@@ -18,7 +18,7 @@ func Config(settings config.Config, env func(string) string) (exporter.Config, e
 		Sampling:   settings.Sampling,
 		HideInputs: settings.HideInputs, HideOutputs: settings.HideOutputs, HideMetadata: settings.HideMetadata,
 	}
-	cfg.AllowHTTP, cfg.Proxy = settings.AllowHTTP, proxy(settings)
+	cfg.AllowHTTP, cfg.Proxy = settings.AllowHTTP, proxy(settings, env)
 	var err error
 	if cfg.TLS, err = tlsConfig(settings); err != nil {
 		return exporter.Config{}, fmt.Errorf("LangSmith: %w", err)

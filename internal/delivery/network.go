@@ -2,6 +2,7 @@ package delivery
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -81,8 +82,9 @@ func tlsConfig(settings config.Config) (*tls.Config, error) {
 }
 
 // proxy is that of the settings; nil: the environment's.
-func proxy(settings config.Config) func(*http.Request) (*url.URL, error) {
-	if settings.Proxy == "" {
+func proxy(settings config.Config, env func(string) string) func(*http.Request) (*url.URL, error) {
+	own := cmp.Or(env("HTTPS_PROXY"), env("https_proxy"), env("ALL_PROXY"), env("all_proxy"))
+	if settings.Proxy == "" || own != "" && settings.ProxyRemembered() {
 		return nil
 	}
 	choose := (&httpproxy.Config{HTTPProxy: settings.Proxy, HTTPSProxy: settings.Proxy, NoProxy: settings.NoProxy}).ProxyFunc()
