@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/tracesmith/tracesmith/internal/drain"
+	"github.com/tracesmith/tracesmith/internal/journal"
 )
 
 // maxAtOnce bounds the sessions that are delivered side by side.
@@ -68,12 +69,20 @@ func (c *courier) serve(key string) {
 	}
 }
 
+// tidyEvery is how often sessions that are over are looked for, to be removed.
+const tidyEvery = 10 * time.Minute
+
 // sweep delivers, until the courier is closed, what nothing wakes it for: turns whose
 // client is gone, and what could not be delivered before.
 func (c *courier) sweep(every time.Duration) {
 	c.group.Go(func() {
+		var tidied time.Time
 		for {
-			_ = c.with(func(d *drain.Drainer) error { return d.All(c.life, false) }) // logged by the drainer
+			if time.Since(tidied) >= tidyEvery {
+				tidied = time.Now()
+				_ = c.with(func(d *drain.Drainer) error { return d.Collect(c.life) }) // logged by the drainer
+			}
+			c.wake(c.unfinished())
 			select {
 			case <-c.life.Done():
 				return
@@ -81,6 +90,31 @@ func (c *courier) sweep(every time.Duration) {
 			}
 		}
 	})
+}
+
+// unfinished lists the turns that have something to be delivered, or an end to come.
+func (c *courier) unfinished() (keys []string) {
+	sessions, _ := c.cfg.State.Sessions() // what cannot be read is looked at again
+	for _, s := range sessions {
+		if s.Agent() == Name && c.open(s) {
+			keys = append(keys, s.Key())
+		}
+	}
+	return keys
+}
+
+func (c *courier) open(s *journal.Session) bool {
+	for _, dest := range c.cfg.Destinations {
+		cp, err := s.Checkpoint(dest.ID)
+		if err != nil {
+			continue // another version's, or damaged: the drainer says so when it is woken
+		}
+		behind, err := s.Behind(cp.Positions)
+		if err == nil && (behind || cp.Status.Open > 0 || cp.Status.Waiting) {
+			return true
+		}
+	}
+	return false
 }
 
 // with runs one life of a drainer: in that a destination that failed is left alone.

@@ -109,14 +109,15 @@ func (x *index) find(trace string) (place, bool) {
 	return p, ok
 }
 
-// enter returns the turn of a trace, which it may be the first to tell of. before is
-// the turn that the thread has left for it, if it has. native is the number that the
-// agent gives it, which begins anew with every start of the agent.
-func (x *index) enter(trace, thread, turn string, native int) (p place, before *place, err error) {
+// enter returns the turn of a trace, which it may be the first to tell of. Then leave is
+// told of the turn that the thread has left for it, if it has: before the index is, so
+// that a relay that is killed in between does so again. native is the number that the
+// agent gives the turn, which begins anew with every start of the agent.
+func (x *index) enter(trace, thread, turn string, native int, leave func(place) error) (p place, err error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if p, ok := x.traces[trace]; ok {
-		return p, nil, nil
+		return p, nil
 	}
 	p = place{Trace: trace, Thread: cmp.Or(thread, trace), Turn: cmp.Or(turn, trace)}
 	number, again := x.turns[p.session()]
@@ -124,23 +125,25 @@ func (x *index) enter(trace, thread, turn string, native int) (p place, before *
 		last, known := x.threads[p.Thread]
 		number = max(last.Number+1, native)
 		if known {
-			before = &last
+			if err := leave(last); err != nil {
+				return p, err
+			}
 		}
 	}
 	p.Number = number
 	line, err := json.Marshal(p)
 	if err != nil {
-		return p, nil, fmt.Errorf("relay: index: %w", err)
+		return p, fmt.Errorf("relay: index: %w", err)
 	}
 	if len(line) >= maxIndexLine {
-		return p, nil, errors.New("relay: index: names are too long")
+		return p, errors.New("relay: index: names are too long")
 	}
 	if _, err := x.file.Write(append(line, '\n')); err != nil {
-		return p, nil, fmt.Errorf("relay: index: %w", err)
+		return p, fmt.Errorf("relay: index: %w", err)
 	}
 	if err := x.file.Sync(); err != nil {
-		return p, nil, fmt.Errorf("relay: index: %w", err)
+		return p, fmt.Errorf("relay: index: %w", err)
 	}
 	x.add(p)
-	return p, before, nil
+	return p, nil
 }

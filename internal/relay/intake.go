@@ -1,12 +1,14 @@
 package relay
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/tracesmith/tracesmith/integrations"
@@ -28,6 +30,25 @@ type intake struct {
 	index *index
 	rules func(dir string) Rules
 	now   func() time.Time
+
+	mu      sync.Mutex
+	foreign map[string]bool // traces whose roots were others'
+}
+
+// maxForeign bounds the traces of others that are remembered.
+const maxForeign = 4096
+
+// others remembers that a trace is not ours, or tells whether it is known to be.
+func (in *intake) others(op operation) bool {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if op.wire.ParentRunID == "" && !in.foreign[op.wire.TraceID] {
+		if in.foreign == nil || len(in.foreign) >= maxForeign {
+			in.foreign = map[string]bool{}
+		}
+		in.foreign[op.wire.TraceID] = true
+	}
+	return in.foreign[op.wire.TraceID]
 }
 
 // operation is one write of a request.
@@ -68,7 +89,7 @@ func (in *intake) sort(writes ingest.Writes) sorted {
 			continue
 		}
 		s.others++
-		s.open = s.open || op.wire.ParentRunID != "" && text(op.wire.Metadata(), "langgraph_node") != ""
+		s.open = s.open || !in.others(op) && text(op.wire.Metadata(), "langgraph_node") != ""
 	}
 	return s
 }
@@ -95,24 +116,22 @@ func (in *intake) keep(ops []operation, proc journal.Proc) (keys []string, err e
 	}
 	for _, op := range ops {
 		meta := op.wire.Metadata()
-		rules := in.rules(first(text(meta, "cwd"), text(meta, "working_directory")))
+		rules := in.rules(cmp.Or(text(meta, "cwd"), text(meta, "working_directory")))
 		if rules.Off {
 			continue
 		}
-		p, before, err := in.index.enter(op.wire.TraceID, text(meta, "thread_id"), text(meta, "turn_id"), number(meta))
-		if err != nil {
-			return keys, err
-		}
 		entry := journal.Entry{
-			At: in.now(), CWD: first(text(meta, "cwd"), text(meta, "working_directory")), Proc: proc, Policy: rules.Policy,
+			At: in.now(), CWD: cmp.Or(text(meta, "cwd"), text(meta, "working_directory")), Proc: proc, Policy: rules.Policy,
 			Head: integrations.Head{Branch: text(meta, "git_branch"), SHA: text(meta, "git_commit_sha")},
 		}
-		if before != nil {
+		leave := func(before place) error {
 			next := entry
 			next.Event, next.Session = lineNext, before.session()
-			if err := write(*before, next); err != nil {
-				return keys, err
-			}
+			return write(before, next)
+		}
+		p, err := in.index.enter(op.wire.TraceID, text(meta, "thread_id"), text(meta, "turn_id"), number(meta), leave)
+		if err != nil {
+			return keys, err
 		}
 		entry.Event, entry.Session = string(op.verb), p.session()
 		if entry.Data, err = line(message{p.Number, op.wire}, rules.Policy); err != nil {

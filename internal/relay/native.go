@@ -1,6 +1,7 @@
 package relay
 
 import (
+	"cmp"
 	"encoding/json"
 	"path"
 	"strings"
@@ -62,10 +63,10 @@ func identity(w *write) runtypes.Identity {
 		Runtime:     runtimeName, RuntimeVersion: text(m, "ls_agent_runtime_version"),
 		ThreadID: text(m, "thread_id"), TurnID: text(m, "turn_id"), TurnNumber: w.number,
 		Repo: runtypes.Repo{
-			URL: first(text(m, "git_repo_url"), text(m, "repository_url")), Branch: text(m, "git_branch"),
+			URL: cmp.Or(text(m, "git_repo_url"), text(m, "repository_url")), Branch: text(m, "git_branch"),
 			SHA: strings.ToLower(text(m, "git_commit_sha")),
 		},
-		WorkingDirectory: first(text(m, "working_directory"), text(m, "cwd")),
+		WorkingDirectory: cmp.Or(text(m, "working_directory"), text(m, "cwd")),
 		SandboxType:      text(m, "sandbox_type"), UserID: text(m, "user_id"), ApprovalPolicy: text(m, "approval_policy"),
 	}
 	if who.ThreadID == "" {
@@ -91,15 +92,6 @@ func drive(dir string) bool {
 func text(m map[string]any, key string) string {
 	s, _ := m[key].(string)
 	return s
-}
-
-func first(list ...string) string {
-	for _, s := range list {
-		if s != "" {
-			return s
-		}
-	}
-	return ""
 }
 
 // metadata adds what a native run says beyond the contract's keys, which the run

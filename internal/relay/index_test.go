@@ -1,0 +1,90 @@
+package relay
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+
+	"github.com/tracesmith/tracesmith/internal/ingest"
+	"github.com/tracesmith/tracesmith/runtypes"
+)
+
+func openedIndex(t *testing.T, dir string) *index {
+	t.Helper()
+	x, err := openIndex(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = x.close() })
+	return x
+}
+
+func nothingLeft(place) error { return nil }
+
+func TestATurnIsNotEnteredBeforeTheOneBeforeIsLeft(t *testing.T) {
+	x := openedIndex(t, t.TempDir())
+	if _, err := x.enter("trace-1", "thread", "turn-1", 1, nothingLeft); err != nil {
+		t.Fatal(err)
+	}
+	full := errors.New("disk full")
+	if _, err := x.enter("trace-2", "thread", "turn-2", 2, func(place) error { return full }); !errors.Is(err, full) {
+		t.Fatal(err)
+	}
+	var left []string
+	p, err := x.enter("trace-2", "thread", "turn-2", 2, func(p place) error { left = append(left, p.Turn); return nil })
+	if err != nil || p.Number != 2 || len(left) != 1 || left[0] != "turn-1" {
+		t.Errorf("%+v, left %q, %v", p, left, err)
+	}
+}
+
+func TestTheIndexOutlivesAKilledWriterAndForgetsNoThread(t *testing.T) {
+	dir := t.TempDir()
+	x := openedIndex(t, dir)
+	if _, err := x.enter("old-trace", "old", "old-turn", 7, nothingLeft); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, "turns.jsonl")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range maxIndex + 1 {
+		number := strconv.Itoa(n + 1)
+		text = append(text, `{"trace":"t`+number+`","thread":"long","turn":"u`+number+`","number":`+number+"}\n"...)
+	}
+	if err := os.WriteFile(path, append(text, `{"trace":"half`...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // the first shortens it
+		x = openedIndex(t, dir)
+		if p, ok := x.find("old-trace"); !ok || p.Number != 7 {
+			t.Errorf("the newest turn of a thread is %+v", p)
+		}
+	}
+	p, err := x.enter("new-trace", "long", "new-turn", 1, nothingLeft)
+	if err != nil || p.Number != maxIndex+2 {
+		t.Errorf("%+v, %v", p, err)
+	}
+	if _, ok := x.find("t1"); ok {
+		t.Error("the index was not shortened")
+	}
+	if _, ok := openedIndex(t, dir).find("new-trace"); !ok {
+		t.Error("a line behind half a one was lost")
+	}
+}
+
+func TestAForeignRootTellsWhoseItsChildrenAre(t *testing.T) {
+	in := &intake{index: openedIndex(t, t.TempDir())}
+	child := runtypes.Wire{ID: "b", TraceID: "a", ParentRunID: "a", Extra: []byte(`{"metadata":{"langgraph_node":"tools"}}`)}
+	if s := in.sort(ingest.Writes{Posts: []runtypes.Wire{child}}); !s.open {
+		t.Error("nobody knows whose this is")
+	}
+	if s := in.sort(ingest.Writes{Posts: []runtypes.Wire{{ID: "a", TraceID: "a"}}}); s.open || s.others != 1 {
+		t.Errorf("%+v", s)
+	}
+	if s := in.sort(ingest.Writes{Posts: []runtypes.Wire{child}}); s.open || s.others != 1 {
+		t.Errorf("%+v", s)
+	}
+}
