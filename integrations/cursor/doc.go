@@ -15,6 +15,8 @@
 //   - a subagent's tools come under a conversation of their own, which names no parent;
 //     the call that started it never reports its own end, subagentStop is it;
 //   - print mode (-p) tells of tools and of the session's end only;
+//   - each hook is a process of its own, so that what ends something may be overtaken by
+//     what follows;
 //   - a prompt that Cursor submits once more, to another model, has a new generation,
 //     and the old one ends later as aborted.
 //
