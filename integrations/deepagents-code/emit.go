@@ -2,6 +2,7 @@ package deepagentscode
 
 import (
 	"cmp"
+	"fmt"
 	"strings"
 	"time"
 
@@ -237,7 +238,10 @@ func (w *teller) tool(parent *runtypes.Run, t *tool) *runtypes.Run {
 	if t.halted {
 		return runtypes.Interrupt(run, t.to, cmp.Or(t.err, "Interrupted by user"))
 	}
-	run.Error = t.err
+	if run.Error = t.err; t.err == "" && t.exit != nil && *t.exit != 0 { // which the agent calls a success
+		run.Error = fmt.Sprintf("exit code %d", *t.exit)
+		run.Metadata[agentkit.MetaErrorClass] = "exit_code"
+	}
 	return runtypes.Finish(run, t.to)
 }
 

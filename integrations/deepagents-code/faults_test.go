@@ -118,6 +118,22 @@ func TestAnAbortIsAnInterruptAndNoFailure(t *testing.T) {
 	}
 }
 
+func TestACommandThatFailsIsAFailure(t *testing.T) {
+	tools := of(replayed(t, "failing"), runtypes.KindTool)
+	if len(tools) != 2 {
+		t.Fatalf("%d tools", len(tools))
+	}
+	for _, tool := range tools {
+		want := "exit code 3"
+		if tool.Name == "read_file" {
+			want = "Error: File '/nowhere/missing.txt' not found"
+		}
+		if tool.Error != want {
+			t.Errorf("%s: error %q, want %q", tool.Name, tool.Error, want)
+		}
+	}
+}
+
 // The next prompt tells of an abort, and may come after lunch.
 func TestAnInterruptedTurnEndsWhenItWasInterrupted(t *testing.T) {
 	runs := replayed(t, "interactive")
