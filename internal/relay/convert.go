@@ -156,12 +156,18 @@ func role(native string) runtypes.AgentType {
 // empty: the agent's own.
 func middleware(name string) runtypes.AgentType {
 	switch {
-	case !strings.Contains(name, "Middleware"):
+	case !strings.Contains(name, "Middleware"), wraps(name):
 		return ""
 	case strings.Contains(name, "Summarization"), strings.Contains(name, "Compact"):
 		return runtypes.AgentCompaction
 	}
 	return runtypes.AgentMiddleware
+}
+
+// wraps reports whether a piece of the graph is around the agent's own model calls and
+// tools. A middleware need not be named one.
+func wraps(name string) bool {
+	return strings.HasSuffix(name, "wrap_model_call") || strings.HasSuffix(name, "wrap_tool_call")
 }
 
 // subagent names an agent by the call that started it: the name that the graph gives
@@ -202,7 +208,7 @@ func machinery(w *write) bool {
 	case "__start__", "model", "model_request", "tools", "LangGraph:tools":
 		return true
 	default:
-		return strings.HasPrefix(name, "Runnable") || strings.Contains(name, "Middleware.") ||
+		return strings.HasPrefix(name, "Runnable") || strings.Contains(name, "Middleware.") || wraps(name) ||
 			strings.HasPrefix(name, "ChannelWrite") || strings.HasPrefix(name, "Branch<")
 	}
 }
