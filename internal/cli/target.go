@@ -57,18 +57,14 @@ func (a *app) destinations(ctx context.Context, state *journal.State, settings c
 		return list, end, nil
 	}
 	for _, each := range append([]config.Config{settings}, settings.Elsewhere()...) {
-		served, closing, err := a.places(state, each, log)
-		closers = append(closers, closing...)
-		if err != nil {
-			return nil, nil, errors.Join(err, end())
-		}
-		list = append(list, served...)
+		served, closing := a.places(state, each, log)
+		closers, list = append(closers, closing...), append(list, served...)
 	}
 	return list, end, nil
 }
 
 // places opens the places in LangSmith that settings name.
-func (a *app) places(state *journal.State, settings config.Config, log *slog.Logger) (list []drain.Destination, closers []func() error, err error) {
+func (a *app) places(state *journal.State, settings config.Config, log *slog.Logger) (list []drain.Destination, closers []func() error) {
 	configs, unusable := a.exporters(settings)
 	for i, place := range settings.Places() {
 		if unusable != nil { // neither the store nor what waits for this must suffer
@@ -88,7 +84,8 @@ func (a *app) places(state *journal.State, settings config.Config, log *slog.Log
 		}
 		client, err := exporter.NewClient(cfg)
 		if err != nil {
-			return list, closers, fmt.Errorf("LangSmith: %w", err)
+			list = append(list, drain.Destination{ID: place.ID, Name: place.Endpoint, Key: settings.KeyHash(), Broken: fmt.Errorf("LangSmith: %w", err)})
+			continue
 		}
 		closers = append(closers, client.Close)
 		list = append(list, drain.Destination{
@@ -96,5 +93,5 @@ func (a *app) places(state *journal.State, settings config.Config, log *slog.Log
 			Shortened: func() int64 { return client.Stats().Shortened },
 		})
 	}
-	return list, closers, nil
+	return list, closers
 }
