@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -52,7 +53,7 @@ func wireServer(e *testscript.Env) error {
 
 // playTurn is the command turn of scripts: turn SESSION TURN FOLDER PROMPT REPLY has Cursor's hooks
 // take a whole turn, in which a tool runs the command REPLY names as well. No drainer is
-// started.
+// started. ESC in a text is that character.
 func playTurn(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 5 {
 		ts.Fatalf("usage: turn SESSION TURN FOLDER PROMPT REPLY")
@@ -73,6 +74,7 @@ func playTurn(ts *testscript.TestScript, neg bool, args []string) {
 		}
 		payload, err := json.Marshal(event)
 		ts.Check(err)
+		payload = bytes.ReplaceAll(payload, []byte("ESC"), []byte(`\u001b`))
 		capture.Run(capture.Config{
 			Args: []string{"cursor"}, Env: ts.Getenv, Stdin: strings.NewReader(string(payload)), Stdout: io.Discard, Find: agents.Find,
 			Spawn:   func(string, string) error { return nil },
