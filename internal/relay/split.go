@@ -3,6 +3,7 @@ package relay
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"mime"
@@ -49,7 +50,7 @@ func lessParts(contentType string, body []byte, out map[string]bool) (rest []byt
 	from := multipart.NewReader(bytes.NewReader(body), params["boundary"])
 	for {
 		part, err := from.NextRawPart()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) { // a body cut short was refused before
 			break
 		}
 		if err != nil {
