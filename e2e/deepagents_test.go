@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -185,18 +186,12 @@ func TestDeepAgentsApprovalAndAbort(t *testing.T) {
 		needTerminal(t)
 		term := w.openDeepAgents()
 		term.ask("SCENARIO:da-tools")
-		term.shows("Awaiting decision")
-		term.press("a") // this one and what follows
-		term.shows("There is a README about widgets.")
+		term.approve("the answer", func(screen string) bool { return strings.Contains(screen, "There is a README about widgets.") })
 		term.still()
 
 		term.ask("SCENARIO:da-slowtool")
-		w.until("the tool runs", func() bool {
-			screen, err := term.tmux("capture-pane", "-p")
-			if err == nil && bytes.Contains([]byte(screen), []byte("Awaiting decision")) {
-				term.press("y")
-			}
-			_, err = os.Stat(filepath.Join(w.repo, "running"))
+		term.approve("the tool runs", func(string) bool {
+			_, err := os.Stat(filepath.Join(w.repo, "running"))
 			return err == nil
 		})
 		term.press("Escape")
@@ -249,13 +244,31 @@ func (term *terminal) ask(line string) {
 	term.press("Enter")
 }
 
+// approve lets the agent run its tools until something holds of the screen.
+func (term *terminal) approve(what string, done func(screen string) bool) {
+	term.w.t.Helper()
+	asked := false
+	term.w.until(what, func() bool {
+		screen, err := term.tmux("capture-pane", "-p")
+		if err != nil {
+			return false
+		}
+		asks := strings.Contains(screen, "Awaiting decision")
+		if asks && !asked {
+			term.press("y")
+		}
+		asked = asks
+		return done(screen)
+	})
+}
+
 // still waits until the agent works no more.
 func (term *terminal) still() {
 	term.w.t.Helper()
 	quiet := 0
 	term.w.until("the agent is done", func() bool {
 		screen, err := term.tmux("capture-pane", "-p")
-		if quiet++; err != nil || bytes.Contains([]byte(screen), []byte("esc to interrupt")) {
+		if quiet++; err != nil || strings.Contains(screen, "esc to interrupt") {
 			quiet = 0
 		}
 		return quiet > 50
