@@ -23,7 +23,7 @@ const (
 // under follows keys into a run's ag_ui metadata.
 func under(t *testing.T, run runtypes.Run, path ...string) any {
 	t.Helper()
-	var at any = metadata(t, run)[ownKey]
+	at := metadata(t, run)[ownKey]
 	for _, key := range path {
 		m, ok := at.(map[string]any)
 		if !ok {

@@ -374,10 +374,10 @@ func TestAnAnswerThatIsNoStreamIsAFailedRunWhereItIsAnError(t *testing.T) {
 		body   string
 		want   string
 	}{
-		"an error":   {func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no", 503) }, request, "root AG-UI run|the agent answered 503 Service Unavailable\n"},
+		"an error":   {func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no", http.StatusServiceUnavailable) }, request, "root AG-UI run|the agent answered 503 Service Unavailable\n"},
 		"a panic":    {func(http.ResponseWriter, *http.Request) { panic("secret") }, request, "root AG-UI run|panic (string)\n"},
 		"other JSON": {agent("application/json", []byte("{}")), request, ""},
-		"no request": {func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no", 500) }, `{"a":1}`, ""},
+		"no request": {func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no", http.StatusInternalServerError) }, `{"a":1}`, ""},
 	}
 	for name, each := range answers {
 		t.Run(name, func(t *testing.T) {

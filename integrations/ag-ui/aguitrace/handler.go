@@ -100,7 +100,8 @@ func (a *answer) FlushError() error {
 
 // end says how the answer ended.
 func (a *answer) end(left bool, panicked any) {
-	failed := panicked != nil && panicked != http.ErrAbortHandler
+	abort, _ := panicked.(error)
+	failed := panicked != nil && !errors.Is(abort, http.ErrAbortHandler)
 	switch {
 	case a.copy != nil && failed:
 		a.copy.Close(errPanic)
