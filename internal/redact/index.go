@@ -103,6 +103,9 @@ func (x *index) addToken(r *rule, fold bool) {
 func newFull() *index {
 	x := &index{words: make([]keyword, 1, 512)}
 	x.addPublished()
+	for i := range rarer {
+		x.addToken(&rarer[i], false)
+	}
 	x.addPrefixes()
 	for _, k := range names {
 		x.add(k)

@@ -15,8 +15,9 @@ type rule struct {
 	strict   bool     // the pattern says it all: no word goes on after a match
 	entropy  float64  // what a match has at least, in bits for each byte
 
-	once     sync.Once
-	head     []byteSet      // what a match can begin with
+	first    sync.Once
+	head     []byteSet // what a match can begin with
+	then     sync.Once
 	start    *regexp.Regexp // the pattern at the start of a text
 	anywhere *regexp.Regexp // and anywhere in it
 }
@@ -40,16 +41,16 @@ func (r *rule) match(b []byte, from, barren int) (to, nothing int) {
 	if from < barren || r.word && (!startsWord(b, from) || inBlob(b, from)) {
 		return from, barren
 	}
-	r.once.Do(func() {
-		r.head = head(r.pattern)
-		r.start = regexp.MustCompile(`^(?:` + r.pattern + `)`)
-		r.anywhere = regexp.MustCompile(r.pattern)
-	})
+	r.first.Do(func() { r.head = head(r.pattern) })
 	for i := range r.head {
 		if from+i == len(b) || !r.head[i][b[from+i]] {
 			return from, barren
 		}
 	}
+	r.then.Do(func() {
+		r.start = regexp.MustCompile(`^(?:` + r.pattern + `)`)
+		r.anywhere = regexp.MustCompile(r.pattern)
+	})
 	if r.strict {
 		return r.exact(b, from), barren
 	}
@@ -136,14 +137,11 @@ var tokens = [...]rule{
 	{name: "postman-key", keywords: []string{"PMAK-"}, pattern: `PMAK-[0-9a-f]{24}-[0-9a-f]{34}`},
 	{name: "figma-token", keywords: []string{"figd_"}, pattern: `figd_[\w-]{40}`, word: true},
 	{name: "linear-key", keywords: []string{"lin_api_"}, pattern: `lin_api_[0-9A-Za-z]{40}`},
-	{name: "airtable-token", keywords: []string{"pat"}, pattern: `pat[0-9A-Za-z]{14}\.[0-9a-f]{64}`, word: true},
 	{name: "sourcegraph-token", keywords: []string{"sgp_"}, pattern: `sgp_(?:(?:[0-9a-fA-F]{16}|local)_)?[0-9a-fA-F]{40}`, word: true},
 	{name: "notion-token", keywords: []string{"ntn_"}, pattern: `ntn_[0-9A-Za-z]{40,}`, word: true},
 
 	// Clouds and hosting.
 	{name: "aws-access-key-id", keywords: []string{"AKIA", "ASIA", "ABIA", "ACCA", "A3T"}, pattern: `(?:A3T[0-9A-Z]|ABIA|ACCA|AKIA|ASIA)[0-9A-Z]{16}\b`, word: true},
-	{name: "azure-client-secret", keywords: []string{"0Q~", "1Q~", "2Q~", "3Q~", "4Q~", "5Q~", "6Q~", "7Q~", "8Q~", "9Q~"}, back: 3, pattern: `[\w~.]{3}\dQ~[\w~.-]{31,34}`, word: true},
-	{name: "maxmind-license-key", keywords: []string{"_mmk"}, back: 36, pattern: `[0-9A-Za-z]{6}_[0-9A-Za-z]{29}_mmk\b`, word: true},
 	{name: "google-key", keywords: []string{"AIza"}, pattern: `AIza[\w-]{35}`, word: true},
 	{name: "google-oauth-token", keywords: []string{"ya29."}, pattern: `ya29\.[\w-]{10,}`, word: true},
 	{name: "google-oauth-secret", keywords: []string{"GOCSPX-"}, pattern: `GOCSPX-[\w-]{20,}`},
@@ -181,4 +179,12 @@ var tokens = [...]rule{
 	{name: "teams-webhook", keywords: []string{".webhook.office.com"}, pattern: `\.webhook\.office\.com\\?/webhookb2\\?/[\w@-]+(?:\\?/[\w-]+)+`},
 	{name: "private-key", keywords: []string{"LS0tLS1CRUdJTi"}, pattern: `LS0tLS1CRUdJTi(?:BQUklWQVRFIEtFWS|BSU0EgUFJJVkFURSBLRVkt|BFQyBQUklWQVRFIEtFWS|BEU0EgUFJJVkFURSBLRVkt|BPUEVOU1NIIFBSSVZBVEUgS0VZ|BFTkNSWVBURUQgUFJJVkFURSBLRVkt|BQR1AgUFJJVkFURSBLRVkgQkxPQ0)[0-9A-Za-z+/]*=*`},
 	{name: "jwt", keywords: []string{"eyJ"}, pattern: `eyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]{8,}`, word: true},
+}
+
+// rarer are rules of our own for the full pass alone: their keywords are common, or
+// stand in the middle of the token.
+var rarer = [...]rule{
+	{name: "airtable-token", keywords: []string{"pat"}, pattern: `pat[0-9A-Za-z]{14}\.[0-9a-f]{64}`, word: true},
+	{name: "azure-client-secret", keywords: []string{"0Q~", "1Q~", "2Q~", "3Q~", "4Q~", "5Q~", "6Q~", "7Q~", "8Q~", "9Q~"}, back: 3, pattern: `[\w~.]{3}\dQ~[\w~.-]{31,34}`, word: true},
+	{name: "maxmind-license-key", keywords: []string{"_mmk"}, back: 36, pattern: `[0-9A-Za-z]{6}_[0-9A-Za-z]{29}_mmk\b`, word: true},
 }
