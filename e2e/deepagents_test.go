@@ -76,33 +76,16 @@ func inEachWay(t *testing.T, test func(t *testing.T, w *world)) {
 	}
 }
 
-// relay sets the agent up for the relay and starts that as its hooks would. It is a copy
-// of the program, so that it is not waited for as drainers are.
+// relay sets the agent up for the relay, which its hooks start.
 func (w *world) relay() {
 	w.t.Helper()
 	w.remote = "https://git.example.com/acme/widgets" // as the agent tells it
 	w.command(binary, "install", w.name, "--relay=hook")
-	program := filepath.Join(filepath.Dir(w.home), "relay")
-	if err := os.Link(binary, program); err != nil {
-		raw, err := os.ReadFile(binary)
-		if err != nil {
-			w.t.Fatal(err)
-		}
-		if err := os.WriteFile(program, raw, 0o700); err != nil {
-			w.t.Fatal(err)
-		}
-	}
-	var said bytes.Buffer
-	cmd := exec.Command(program, "relay")
-	cmd.Dir, cmd.Env = w.repo, []string{"HOME=" + w.home, "PATH=" + os.Getenv("PATH"), "GIT_CONFIG_NOSYSTEM=1"}
-	cmd.Stdout, cmd.Stderr = &said, &said
-	if err := cmd.Start(); err != nil {
-		w.t.Fatal(err)
-	}
 	w.t.Cleanup(func() {
-		_ = cmd.Process.Signal(syscall.SIGTERM)
-		_ = cmd.Wait()
-		fmt.Fprintf(&w.output, "== the relay\n%s\n", said.Bytes())
+		for _, pid := range processes(binary, w.home, true) {
+			_ = syscall.Kill(pid, syscall.SIGTERM)
+		}
+		w.until("the relay ends", func() bool { return len(processes(binary, w.home, true)) == 0 })
 	})
 }
 
@@ -237,6 +220,7 @@ func (w *world) openDeepAgents() *terminal {
 // ask types a line and sends it once it is all there.
 func (term *terminal) ask(line string) {
 	term.w.t.Helper()
+	term.press("C-u") // a key that came too late for a question
 	if out, err := term.tmux("send-keys", "-l", line); err != nil {
 		term.w.t.Fatalf("type %q: %v\n%s", line, err, out)
 	}
@@ -247,17 +231,21 @@ func (term *terminal) ask(line string) {
 // approve lets the agent run its tools until something holds of the screen.
 func (term *terminal) approve(what string, done func(screen string) bool) {
 	term.w.t.Helper()
-	asked := false
+	var pressed time.Time
 	term.w.until(what, func() bool {
 		screen, err := term.tmux("capture-pane", "-p")
 		if err != nil {
 			return false
 		}
-		asks := strings.Contains(screen, "Awaiting decision")
-		if asks && !asked {
+		switch {
+		case !strings.Contains(screen, "Awaiting decision"):
+			pressed = time.Time{}
+		case pressed.IsZero(): // it takes no keys yet
+			pressed = time.Now()
+		case time.Since(pressed) > 2*time.Second:
 			term.press("y")
+			pressed = time.Now()
 		}
-		asked = asks
 		return done(screen)
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -266,18 +267,27 @@ func (w *world) settle() {
 
 // running reports whether a process of the program works for this home. It is
 // known on Linux only; elsewhere the removal of the home has to do.
-func running(program, home string) bool {
+func running(program, home string) bool { return len(processes(program, home, false)) > 0 }
+
+// processes are those of the program that work for this home: its relays, which stay, or
+// all others.
+func processes(program, home string, relays bool) (pids []int) {
 	links, _ := filepath.Glob("/proc/[0-9]*/exe")
 	for _, link := range links {
 		if target, err := os.Readlink(link); err != nil || target != program {
 			continue
 		}
-		env, _ := os.ReadFile(filepath.Join(filepath.Dir(link), "environ"))
-		if bytes.Contains(env, []byte("HOME="+home+"\x00")) {
-			return true
+		dir := filepath.Dir(link)
+		env, _ := os.ReadFile(filepath.Join(dir, "environ"))
+		args, _ := os.ReadFile(filepath.Join(dir, "cmdline"))
+		if !bytes.Contains(env, []byte("HOME="+home+"\x00")) || bytes.Contains(args, []byte("\x00relay\x00")) != relays {
+			continue
+		}
+		if pid, err := strconv.Atoi(filepath.Base(dir)); err == nil {
+			pids = append(pids, pid)
 		}
 	}
-	return false
+	return pids
 }
 
 // leave keeps what a failed test needs to be understood.
