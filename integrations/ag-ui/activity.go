@@ -10,17 +10,18 @@ func (a *Assembler) activitySnapshot(e *Event) {
 			SubagentRunID: e.SubagentRunID, Metadata: MergeMetadata(nil, e.Metadata)}, start: e.Timestamp, end: e.Timestamp})
 		return
 	}
-	if e.Replace == nil || *e.Replace {
+	if e.Content != nil && (e.Replace == nil || *e.Replace) {
 		i.Content, i.text, i.ActivityType = e.Content, nil, e.ActivityType
 	}
 	i.Metadata = MergeMetadata(i.Metadata, e.Metadata)
 }
 
 // activityDelta patches an activity's content. Metadata merges even where the patch does
-// not fit; of an activity that is not known nothing is made.
+// not fit; of an activity that is not known nothing is made, and what is none stays as
+// it is.
 func (a *Assembler) activityDelta(e *Event) {
 	i := a.byID[Text(e.MessageID)]
-	if i == nil {
+	if i == nil || i.role() != Activity {
 		a.report(ActivityUnknownID)
 		return
 	}

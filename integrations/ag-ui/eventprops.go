@@ -18,24 +18,24 @@ var (
 
 	threadIDProp        = text("threadId", func(e *Event) **string { return &e.ThreadID })
 	runIDProp           = text("runId", func(e *Event) **string { return &e.RunID })
-	protocolVersionProp = text("protocolVersion", func(e *Event) **string { return &e.ProtocolVersion }, true)
-	parentRunIDProp     = text("parentRunId", func(e *Event) **string { return &e.ParentRunID }, true)
+	protocolVersionProp = text("protocolVersion", func(e *Event) **string { return &e.ProtocolVersion }, nullIsSloppy)
+	parentRunIDProp     = text("parentRunId", func(e *Event) **string { return &e.ParentRunID }, nullIsSloppy)
 	inputProp           = object("input", func(e *Event) **RunAgentInput { return &e.Input }, inputProps)
 	resultProp          = anyJSON("result", func(e *Event) *json.RawMessage { return &e.Result }, false)
 	outcomeProp         = object("outcome", func(e *Event) **Outcome { return &e.Outcome }, outcomeProps)
 	usageProp           = list("usage", func(e *Event) *[]TokenUsage { return &e.Usage }, usageProps, nil)
 	messageProp         = text("message", func(e *Event) **string { return &e.Message })
-	codeProp            = text("code", func(e *Event) **string { return &e.Code }, true)
+	codeProp            = text("code", func(e *Event) **string { return &e.Code }, nullIsSloppy)
 	stepNameProp        = text("stepName", func(e *Event) **string { return &e.StepName })
 
 	messageIDProp       = text("messageId", func(e *Event) **string { return &e.MessageID })
-	roleProp            = text("role", func(e *Event) **string { return &e.Role }, true)
-	nameProp            = text("name", func(e *Event) **string { return &e.Name }, true)
+	roleProp            = text("role", func(e *Event) **string { return &e.Role }, nullIsSloppy)
+	nameProp            = text("name", func(e *Event) **string { return &e.Name }, nullIsSloppy)
 	deltaProp           = deltaProperty()
 	toolCallIDProp      = text("toolCallId", func(e *Event) **string { return &e.ToolCallID })
 	toolCallNameProp    = text("toolCallName", func(e *Event) **string { return &e.ToolCallName })
-	parentMessageIDProp = text("parentMessageId", func(e *Event) **string { return &e.ParentMessageID }, true)
-	resultContentProp   = typedJSON("content", func(e *Event) *json.RawMessage { return &e.Content }, stringKind, arrayKind)
+	parentMessageIDProp = text("parentMessageId", func(e *Event) **string { return &e.ParentMessageID }, nullIsLegacy)
+	resultContentProp   = content(func(e *Event) *json.RawMessage { return &e.Content }, BadField, noKind)
 	activityContentProp = typedJSON("content", func(e *Event) *json.RawMessage { return &e.Content }, objectKind)
 	messagesProp        = list("messages", func(e *Event) *[]Message { return &e.Messages }, messageProps, knownMessage)
 	activityTypeProp    = text("activityType", func(e *Event) **string { return &e.ActivityType })
@@ -46,16 +46,16 @@ var (
 	subtypeProp            = text("subtype", func(e *Event) **string { return &e.Subtype })
 	entityIDProp           = text("entityId", func(e *Event) **string { return &e.EntityID })
 	encryptedValueProp     = text("encryptedValue", func(e *Event) **string { return &e.EncryptedValue })
-	encryptedValueTypeProp = text("encryptedValueType", func(e *Event) **string { return &e.EncryptedValueType }, true)
-	titleProp              = text("title", func(e *Event) **string { return &e.Title }, true)
+	encryptedValueTypeProp = text("encryptedValueType", func(e *Event) **string { return &e.EncryptedValueType }, nullIsSloppy)
+	titleProp              = text("title", func(e *Event) **string { return &e.Title }, nullIsSloppy)
 
-	descriptionProp      = text("description", func(e *Event) **string { return &e.Description }, true)
-	parentSubagentProp   = text("parentSubagentRunId", func(e *Event) **string { return &e.ParentSubagentRunID }, true)
-	parentToolCallIDProp = text("parentToolCallId", func(e *Event) **string { return &e.ParentToolCallID }, true)
+	descriptionProp      = text("description", func(e *Event) **string { return &e.Description }, nullIsSloppy)
+	parentSubagentProp   = text("parentSubagentRunId", func(e *Event) **string { return &e.ParentSubagentRunID }, nullIsSloppy)
+	parentToolCallIDProp = text("parentToolCallId", func(e *Event) **string { return &e.ParentToolCallID }, nullIsSloppy)
 
 	snapshotProp = anyJSON("snapshot", func(e *Event) *json.RawMessage { return &e.Snapshot }, true)
 	payloadProp  = anyJSON("event", func(e *Event) *json.RawMessage { return &e.Payload }, true)
-	sourceProp   = text("source", func(e *Event) **string { return &e.Source }, true)
+	sourceProp   = text("source", func(e *Event) **string { return &e.Source }, nullIsSloppy)
 	valueProp    = anyJSON("value", func(e *Event) *json.RawMessage { return &e.Value }, true)
 )
 
@@ -137,4 +137,31 @@ var required = map[Type][]eventProp{
 	SubagentStarted:         {ownerProp},
 	SubagentFinished:        {ownerProp},
 	SubagentError:           {ownerProp},
+}
+
+// expected names the other properties that the protocol requires. An event without one
+// is taken for what it does say.
+var expected = map[Type][]eventProp{
+	RunStarted:              {threadIDProp, runIDProp},
+	RunFinished:             {threadIDProp, runIDProp},
+	RunError:                {messageProp},
+	StepStarted:             {stepNameProp},
+	StepFinished:            {stepNameProp},
+	TextMessageContent:      {deltaProp},
+	ToolCallStart:           {toolCallNameProp},
+	ToolCallArgs:            {deltaProp},
+	ToolCallResult:          {messageIDProp, resultContentProp},
+	StateSnapshot:           {snapshotProp},
+	StateDelta:              {stateDeltaProp},
+	MessagesSnapshot:        {messagesProp},
+	ActivitySnapshot:        {activityTypeProp, activityContentProp},
+	ActivityDelta:           {activityTypeProp, patchProp},
+	Raw:                     {payloadProp},
+	Custom:                  {nameProp, valueProp},
+	ReasoningStart:          {messageIDProp},
+	ReasoningEnd:            {messageIDProp},
+	ReasoningMessageContent: {deltaProp},
+	ReasoningEncryptedValue: {subtypeProp, encryptedValueProp},
+	SubagentStarted:         {nameProp},
+	SubagentError:           {messageProp},
 }

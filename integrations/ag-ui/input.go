@@ -102,8 +102,8 @@ func (u TokenUsage) MarshalJSON() ([]byte, error) {
 var inputProps = []property[RunAgentInput]{
 	text("threadId", func(in *RunAgentInput) **string { return &in.ThreadID }),
 	text("runId", func(in *RunAgentInput) **string { return &in.RunID }),
-	text("protocolVersion", func(in *RunAgentInput) **string { return &in.ProtocolVersion }, true),
-	text("parentRunId", func(in *RunAgentInput) **string { return &in.ParentRunID }, true),
+	text("protocolVersion", func(in *RunAgentInput) **string { return &in.ProtocolVersion }, nullIsSloppy),
+	text("parentRunId", func(in *RunAgentInput) **string { return &in.ParentRunID }, nullIsSloppy),
 	anyJSON("state", func(in *RunAgentInput) *json.RawMessage { return &in.State }, false),
 	list("messages", func(in *RunAgentInput) *[]Message { return &in.Messages }, messageProps, knownMessage),
 	list("tools", func(in *RunAgentInput) *[]Tool { return &in.Tools }, toolProps, nil),
@@ -134,10 +134,10 @@ var resumeProps = []property[ResumeEntry]{
 var interruptProps = []property[Interrupt]{
 	text("id", func(i *Interrupt) **string { return &i.ID }),
 	text("reason", func(i *Interrupt) **string { return &i.Reason }),
-	text("message", func(i *Interrupt) **string { return &i.Message }, true),
-	text("toolCallId", func(i *Interrupt) **string { return &i.ToolCallID }, true),
+	text("message", func(i *Interrupt) **string { return &i.Message }, nullIsSloppy),
+	text("toolCallId", func(i *Interrupt) **string { return &i.ToolCallID }, nullIsSloppy),
 	anyJSON("responseSchema", func(i *Interrupt) *json.RawMessage { return &i.ResponseSchema }, false),
-	text("expiresAt", func(i *Interrupt) **string { return &i.ExpiresAt }, true),
+	text("expiresAt", func(i *Interrupt) **string { return &i.ExpiresAt }, nullIsSloppy),
 	anyJSON("metadata", func(i *Interrupt) *json.RawMessage { return &i.Metadata }, false),
 	text("subagentRunId", func(i *Interrupt) **string { return &i.SubagentRunID }),
 }

@@ -1,6 +1,9 @@
 package agui
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"slices"
+)
 
 // DecodeJSON reads one event. The event is nil if there is none to be had; what else is
 // wrong leaves an event that lacks the property. The problems' places are not set.
@@ -30,6 +33,11 @@ func decodeObject(raw json.RawMessage) (*Event, []Problem) {
 		if p.write(e) == nil {
 			r.report(BadFrame, p.name)
 			return nil, r.problems
+		}
+	}
+	for _, p := range expected[name] {
+		if !slices.ContainsFunc(members, func(m member) bool { return m.key == p.name }) {
+			r.report(MissingField, p.name)
 		}
 	}
 	return e, r.problems

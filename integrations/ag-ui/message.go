@@ -84,20 +84,20 @@ var toolCallProps = []property[ToolCall]{
 	text("id", func(c *ToolCall) **string { return &c.ID }),
 	text("type", func(c *ToolCall) **string { return &c.Type }),
 	object("function", func(c *ToolCall) **Function { return &c.Function }, functionProps),
-	text("encryptedValue", func(c *ToolCall) **string { return &c.EncryptedValue }, true),
+	text("encryptedValue", func(c *ToolCall) **string { return &c.EncryptedValue }, nullIsSloppy),
 	metadataOf(func(c *ToolCall) *Metadata { return &c.Metadata }),
 }
 
 var messageProps = []property[Message]{
 	text("id", func(m *Message) **string { return &m.ID }),
 	text("role", func(m *Message) **string { return &m.Role }),
-	anyJSON("content", func(m *Message) *json.RawMessage { return &m.Content }, false),
-	text("name", func(m *Message) **string { return &m.Name }, true),
+	content(func(m *Message) *json.RawMessage { return &m.Content }, NullField, objectKind),
+	text("name", func(m *Message) **string { return &m.Name }, nullIsSloppy),
 	list("toolCalls", func(m *Message) *[]ToolCall { return &m.ToolCalls }, toolCallProps, nil),
 	text("toolCallId", func(m *Message) **string { return &m.ToolCallID }),
-	text("error", func(m *Message) **string { return &m.Error }, true),
+	text("error", func(m *Message) **string { return &m.Error }, nullIsSloppy),
 	text("activityType", func(m *Message) **string { return &m.ActivityType }),
-	text("encryptedValue", func(m *Message) **string { return &m.EncryptedValue }, true),
+	text("encryptedValue", func(m *Message) **string { return &m.EncryptedValue }, nullIsSloppy),
 	text("subagentRunId", func(m *Message) **string { return &m.SubagentRunID }),
 	metadataOf(func(m *Message) *Metadata { return &m.Metadata }),
 }

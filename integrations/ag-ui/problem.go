@@ -40,6 +40,8 @@ const (
 	StepNotOpen      = "step_not_open"
 	SubagentNotOpen  = "subagent_not_open"
 	SubagentOpen     = "subagent_already_open"
+	MissingField     = "missing_field" // a property that the protocol requires of the event
+	NullField        = "null_field"    // a null in place of an absent property
 )
 
 // Problem is something wrong with a stream. It carries no content of it.
@@ -71,7 +73,7 @@ func (p *Problem) Refused() bool {
 // Harmless reports whether nothing was lost or guessed for it.
 func (p *Problem) Harmless() bool {
 	switch p.Code {
-	case StartAlreadyOpen, ChunkConflict, OwnerMismatch, StepNotOpen, SubagentNotOpen, SubagentOpen:
+	case StartAlreadyOpen, ChunkConflict, OwnerMismatch, StepNotOpen, SubagentNotOpen, SubagentOpen, MissingField, NullField:
 		return true
 	}
 	return false

@@ -26,23 +26,40 @@ func (r *reader) report(code, property string) {
 	r.problems = append(r.problems, Problem{Code: code, Detail: detail})
 }
 
-// readObject sets the fields of t from a tidy object. Unknown properties are skipped.
+// readObject sets the fields of t from a tidy object. Unknown properties are skipped; of
+// one that stands twice the last counts, whatever is wrong with those before it.
 func readObject[T any](r *reader, props []property[T], raw json.RawMessage, t *T) {
 	readMembers(r, props, membersOf(raw), t)
 }
 
 func readMembers[T any](r *reader, props []property[T], members []member, t *T) {
-	for _, m := range members {
-		for i := range props {
-			if props[i].name != m.key {
-				continue
-			}
-			if code := props[i].read(r, t, m.value); code != "" {
-				r.report(code, m.key)
-			}
-			break
+	last := make([]int, 0, 16) // of each property, its last place among the members
+	for range props {
+		last = append(last, -1)
+	}
+	for at, m := range members {
+		if i := placeOf(props, m.key); i >= 0 {
+			last[i] = at
 		}
 	}
+	for at, m := range members {
+		i := placeOf(props, m.key)
+		if i < 0 || last[i] != at {
+			continue
+		}
+		if code := props[i].read(r, t, m.value); code != "" {
+			r.report(code, m.key)
+		}
+	}
+}
+
+func placeOf[T any](props []property[T], name string) int {
+	for i := range props {
+		if props[i].name == name {
+			return i
+		}
+	}
+	return -1
 }
 
 // writeObject appends t as a JSON object, in the order of its properties.
@@ -65,9 +82,17 @@ func writeObject[T any](out []byte, props []property[T], t *T) []byte {
 	return append(out, '}')
 }
 
-// text is an optional string. A null is reported unless legacy says that 0.x producers
-// send it for "absent".
-func text[T any](name string, field func(*T) **string, legacy ...bool) property[T] {
+// onNull says what a null in place of a string is.
+type onNull string
+
+const (
+	nullIsWrong  onNull = BadField
+	nullIsSloppy onNull = NullField // the property is absent, and that is what is meant
+	nullIsLegacy onNull = ""        // as 0.x producers were told to send it
+)
+
+// text is an optional string.
+func text[T any](name string, field func(*T) **string, null ...onNull) property[T] {
 	return property[T]{
 		name: name,
 		read: func(_ *reader, t *T, raw json.RawMessage) string {
@@ -78,11 +103,11 @@ func text[T any](name string, field func(*T) **string, legacy ...bool) property[
 				*field(t) = &s
 				return ""
 			case nullKind:
-				if len(legacy) > 0 && legacy[0] {
-					return ""
+				if len(null) > 0 {
+					return string(null[0])
 				}
 			}
-			return BadField
+			return string(nullIsWrong)
 		},
 		write: func(t *T) json.RawMessage {
 			if s := *field(t); s != nil {

@@ -233,7 +233,8 @@ var streamRules = map[string]streamRule{
 		runs:   "r error late", problems: []string{EventAfterRun, EventAfterRun},
 	},
 	"a failure need not say why": {
-		stream: []byte(started + "\n" + `{"type":"RUN_ERROR"}`), runs: "r error run failed without a message",
+		stream:   []byte(started + "\n" + `{"type":"RUN_ERROR"}`),
+		problems: []string{MissingField}, runs: "r error run failed without a message",
 	},
 	"a run within a run ends the first": {
 		stream: []byte(`{"type":"TEXT_MESSAGE_CHUNK","messageId":"m","delta":"x"}` + "\n" + started + "\n" +
@@ -289,6 +290,26 @@ var streamRules = map[string]streamRule{
 			`{"type":"ACTIVITY_DELTA","messageId":"x","activityType":"P","patch":[{"op":"add","path":"/steps/-","value":"b"},{"op":"copy","from":"/n","path":"/m"},{"op":"test","path":"/m","value":1.5}]}`,
 			`{"type":"ACTIVITY_DELTA","messageId":"x","activityType":"P","patch":[{"op":"remove","path":"/steps/0"},{"op":"move","from":"/nope","path":"/m"}],"metadata":{"stale":true}}`),
 		content: byID{"x": `{"steps":["a","b"],"n":1.50,"m":1.50}`}, messages: byID{"x": `{"stale":true}`},
+	},
+	"an activity whose new content is none keeps its own": {
+		stream: inRun(
+			`{"type":"ACTIVITY_SNAPSHOT","messageId":"x","activityType":"P","content":{"n":1}}`,
+			`{"type":"ACTIVITY_SNAPSHOT","messageId":"x","activityType":"P","content":"two","metadata":{"k":1}}`,
+			`{"type":"ACTIVITY_DELTA","messageId":"x","activityType":"P","patch":"three","metadata":{"l":2}}`),
+		problems: []string{BadField, BadField}, content: byID{"x": `{"n":1}`}, messages: byID{"x": `{"k":1,"l":2}`},
+	},
+	"a patch of what is no activity does nothing": {
+		stream: inRun(
+			`{"type":"TEXT_MESSAGE_CHUNK","messageId":"m","delta":"said"}`,
+			`{"type":"ACTIVITY_DELTA","messageId":"m","activityType":"P","patch":[{"op":"replace","path":"","value":"patched"}],"metadata":{"k":1}}`),
+		problems: []string{ActivityUnknownID}, content: byID{"m": `"said"`}, messages: byID{"m": "none"},
+	},
+	"parts of a kind that is not known are left out": {
+		stream: inRun(
+			`{"type":"MESSAGES_SNAPSHOT","messages":[{"id":"u","role":"user","content":[{"type":"text","text":"a","metadata":[1]},{"type":"hologram"},7,{"type":"binary","mimeType":"x/y","id":"f"}]},{"id":"n","role":"user","content":5}]}`,
+			`{"type":"TOOL_CALL_RESULT","messageId":"t","toolCallId":"c","content":[{"type":"hologram"}]}`),
+		problems: []string{BadField, BadField, ResultWithoutCall, UnknownMember, UnknownMember},
+		content:  byID{"u": `[{"type":"text","text":"a","metadata":[1]},{"type":"binary","mimeType":"x/y","id":"f"}]`, "n": "", "t": "[]"},
 	},
 	"an unfinished step, span or subagent is open at the end": {
 		stream: inRun(
