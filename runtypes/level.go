@@ -45,9 +45,9 @@ func (l Level) Least(other Level) Level {
 // share them.
 func Limit(r *Run, level Level) {
 	level = level.Least(r.Identity.Level)
-	switch {
-	case level == "" || level == LevelFull:
-	case level == LevelNoToolContent:
+	switch level {
+	case "", LevelFull:
+	case LevelNoToolContent:
 		stripTools(r)
 	default:
 		level = LevelMetadata

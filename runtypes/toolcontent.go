@@ -41,7 +41,7 @@ func withoutTools(raw json.RawMessage) json.RawMessage {
 	if err := dec.Decode(&doc); err != nil {
 		return nil
 	}
-	if _, err := dec.Token(); err != io.EOF { //nolint:errorlint // Token returns it bare
+	if _, err := dec.Token(); err != io.EOF {
 		return nil
 	}
 	kept := map[string]any{}

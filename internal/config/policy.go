@@ -10,7 +10,6 @@ import (
 	"runtime"
 	"slices"
 
-	"github.com/tracesmith/tracesmith/internal/redact"
 )
 
 // policy is what whoever manages the machine says. See [PolicyFile].
@@ -126,7 +125,7 @@ func (p policy) lockRules(l *loader, value any) {
 		l.cfg.setRules(nil, err)
 		return
 	}
-	l.cfg.Rules = append(slices.Clone(redact.Rules(found)), l.cfg.Rules...)
+	l.cfg.Rules = append(slices.Clone(found), l.cfg.Rules...)
 	l.cfg.source("redact_extra_rules", p.path+" [locked]")
 }
 
