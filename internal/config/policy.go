@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-
 )
 
 // policy is what whoever manages the machine says. See [PolicyFile].
