@@ -35,6 +35,7 @@ type turn struct {
 	tools    map[string]*child
 	subs     map[string]*child
 	waiting  []*child            // model calls that are not told yet
+	repeated int                 // bytes of conversation that the model calls repeat
 	thoughts map[string][]string // reasoning that no model call took yet, by owner
 	thought  map[string]bool
 	latest   map[string]string // by owner, the message of the latest model call
@@ -170,9 +171,16 @@ func conversation(items []*item) json.RawMessage {
 	return runtypes.Messages(list...)
 }
 
+// maxRepeated bounds the bytes of conversation that the model calls of one run repeat
+// together. From there on each repeats only what is new: a run of a thousand calls would
+// otherwise take a thousand times its size.
+const maxRepeated = 16 << 20
+
 // before is the conversation that leads to a message of an owner.
 func (t *turn) before(last *item, owner string) json.RawMessage {
-	previous := t.latest[owner]
+	previous, full := t.latest[owner], t.repeated > maxRepeated
+	delta := full || t.r.opts.Inputs == integrations.InputsDelta
+	found := previous == ""
 	var items []*item
 	for _, i := range t.asm.items {
 		if i == last {
@@ -185,11 +193,16 @@ func (t *turn) before(last *item, owner string) json.RawMessage {
 		default:
 			items = append(items, i)
 		}
-		if t.r.opts.Inputs == integrations.InputsDelta && id == previous && previous != "" {
-			items = items[:0]
+		if delta && id == previous && previous != "" {
+			items, found = items[:0], true
 		}
 	}
-	return conversation(items)
+	if full && !found {
+		return nil // a snapshot dropped what the new would follow
+	}
+	inputs := conversation(items)
+	t.repeated += len(inputs)
+	return inputs
 }
 
 // place is the run that an owner's runs hang under.

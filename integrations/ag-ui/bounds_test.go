@@ -1,0 +1,41 @@
+package agui
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/tracesmith/tracesmith/runtypes"
+)
+
+// A run may have a thousand model calls: what they repeat of each other is bounded.
+func TestWhatTheModelCallsOfARunRepeatIsBounded(t *testing.T) {
+	const calls, size = 400, 1000
+	var lines []string
+	for i := range calls {
+		lines = append(lines, fmt.Sprintf(`{"type":"TEXT_MESSAGE_CHUNK","messageId":"m%d","delta":"%s"}`, i, strings.Repeat("x", size)),
+			fmt.Sprintf(`{"type":"TOOL_CALL_CHUNK","toolCallId":"c%d","toolCallName":"f","parentMessageId":"m%d"}`, i, i),
+			fmt.Sprintf(`{"type":"TOOL_CALL_RESULT","messageId":"r%d","toolCallId":"c%d","content":"result %d"}`, i, i, i))
+	}
+	whole := 0
+	for i := range calls {
+		whole += i * size
+	}
+	if whole < 2*maxRepeated {
+		t.Fatal("too little to see a bound")
+	}
+	repeated := 0
+	var last runtypes.Run
+	for _, run := range reduced(t, string(inRun(lines...)), RunOptions{}) {
+		if run.Kind == runtypes.KindLLM {
+			repeated += len(run.Inputs)
+			last = run
+		}
+	}
+	if repeated > maxRepeated+maxRepeated/8 {
+		t.Errorf("the calls repeat %d bytes", repeated)
+	}
+	if want := fmt.Sprintf("result %d", calls-2); strings.Count(string(last.Inputs), "result") != 1 || !strings.Contains(string(last.Inputs), want) {
+		t.Errorf("the last call repeats %s", last.Inputs)
+	}
+}
