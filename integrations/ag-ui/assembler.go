@@ -21,7 +21,7 @@ type Assembler struct {
 	asked     map[string]Interrupt
 	encrypted map[string]string
 
-	problems []Problem
+	problems problemList
 	frame    int    // the frame being applied
 	event    *Event // and its event
 	late     bool   // which comes after its run's end
@@ -42,7 +42,7 @@ func (a *Assembler) Apply(f Frame) {
 	a.frame = f.Number
 	for _, p := range f.Problems {
 		a.cut = a.cut || p.Code == Truncated
-		a.problems = append(a.problems, p)
+		a.note(p)
 	}
 	if f.Event == nil {
 		return
@@ -50,15 +50,18 @@ func (a *Assembler) Apply(f Frame) {
 	events, problems := a.normal.Apply(f.Event)
 	for _, p := range problems {
 		p.Event = f.Number
-		a.problems = append(a.problems, p)
+		a.note(p)
 	}
 	for _, e := range events {
 		a.apply(e)
 	}
 }
 
-// Problems returns what was wrong so far, in the order it was found.
-func (a *Assembler) Problems() []Problem { return a.problems }
+// Problems returns what was wrong so far, in the order it was found: the first ten
+// thousand, and one with the code MoreProblems for those beyond.
+func (a *Assembler) Problems() []Problem { return a.problems.all() }
+
+func (a *Assembler) note(p Problem) { a.problems.add(p, maxStreamProblems) }
 
 // Messages returns the conversation as it stands.
 func (a *Assembler) Messages() []Message {
@@ -74,7 +77,7 @@ func (a *Assembler) report(code string) {
 	if a.event != nil {
 		p.Detail = string(a.event.Type)
 	}
-	a.problems = append(a.problems, p)
+	a.note(p)
 }
 
 func (a *Assembler) apply(e *Event) {

@@ -39,3 +39,20 @@ func TestWhatTheModelCallsOfARunRepeatIsBounded(t *testing.T) {
 		t.Errorf("the last call repeats %s", last.Inputs)
 	}
 }
+
+// Whoever sends nothing but faults is not remembered every one of them.
+func TestTheProblemsThatAreKeptAreBoundedAndTheOthersCounted(t *testing.T) {
+	const events = maxStreamProblems + 7
+	s := assemble(t, inRun(strings.Repeat("no event\n", events)))
+	last := s.Problems[len(s.Problems)-1]
+	if len(s.Problems) != maxStreamProblems+1 || last.Code != MoreProblems || last.Detail != "7" || last.Event != events+1 || !last.Refused() {
+		t.Errorf("%d problems, the last %+v", len(s.Problems), last)
+	}
+	if n := len(s.Diagnostics); n != maxStreamProblems+1 {
+		t.Errorf("%d diagnostics", n)
+	}
+	e, problems := DecodeJSON([]byte(`{"type":"RUN_FINISHED","threadId":"t","runId":"r","usage":[` + strings.Repeat("0,", 5000) + `{"model":"m"}]}`))
+	if len(problems) != maxEventProblems+1 || problems[maxEventProblems].Detail != "4900" || len(e.Usage) != 1 {
+		t.Errorf("%d problems, the last %+v", len(problems), problems[len(problems)-1])
+	}
+}

@@ -72,6 +72,11 @@ func checkStream(t *testing.T, stream []byte, format Format) []Frame {
 	return frames
 }
 
+// damaged reports problems other than that an event never said all it should.
+func damaged(problems []Problem) bool {
+	return slices.ContainsFunc(problems, func(p Problem) bool { return p.Code != MissingField })
+}
+
 func FuzzSSE(f *testing.F) {
 	seed(f, "events.sse")
 	f.Fuzz(func(t *testing.T, stream []byte) { checkStream(t, stream, SSE) })
@@ -91,7 +96,7 @@ func FuzzJSON(f *testing.F) {
 				t.Fatalf("no JSON: %v\n%s", err, raw)
 			}
 			again, problems := DecodeJSON(raw)
-			if again == nil || len(problems) > 0 {
+			if again == nil || damaged(problems) {
 				t.Fatalf("what was written does not read: %v\n%s", problems, raw)
 			}
 			if twice, err := again.MarshalJSON(); err != nil || !bytes.Equal(raw, twice) {
@@ -113,7 +118,7 @@ func FuzzProtobuf(f *testing.F) {
 				continue // a patch operation or a part that the schema has no name for
 			}
 			again, problems := DecodeProtobuf(raw)
-			if again == nil || len(problems) > 0 {
+			if again == nil || damaged(problems) {
 				t.Fatalf("what was written does not read: %v", problems)
 			}
 			if diff := cmp.Diff(plain(t, []Frame{{Event: frame.Event}}), plain(t, []Frame{{Event: again}})); diff != "" {

@@ -32,7 +32,7 @@ func decodeObject(raw json.RawMessage) (*Event, []Problem) {
 	for _, p := range required[name] {
 		if p.write(e) == nil {
 			r.report(BadFrame, p.name)
-			return nil, r.problems
+			return nil, r.problems.all()
 		}
 	}
 	for _, p := range expected[name] {
@@ -40,7 +40,7 @@ func decodeObject(raw json.RawMessage) (*Event, []Problem) {
 			r.report(MissingField, p.name)
 		}
 	}
-	return e, r.problems
+	return e, r.problems.all()
 }
 
 // typeOf finds the event's type; of two, the last counts, as everywhere in JSON.

@@ -1,5 +1,10 @@
 package agui
 
+import (
+	"slices"
+	"strconv"
+)
+
 // Codes of what can be wrong with a stream. The first two are the protocol's word on
 // metadata; the event that carried it is kept and nothing merges.
 const (
@@ -43,6 +48,40 @@ const (
 	MissingField     = "missing_field" // a property that the protocol requires of the event
 	NullField        = "null_field"    // a null in place of an absent property
 )
+
+// MoreProblems stands for those of an event or a stream beyond the first, of which so
+// many are kept as the bounds say. Its detail is their number.
+const MoreProblems = "more_problems"
+
+// Bounds on the problems that are kept: of one event and of a stream.
+const (
+	maxEventProblems  = 100
+	maxStreamProblems = 10_000
+)
+
+// problemList holds problems up to a bound and counts the others.
+type problemList struct {
+	kept []Problem
+	more int
+	last int // the event of the latest that was not kept
+}
+
+func (l *problemList) add(p Problem, most int) {
+	if len(l.kept) < most {
+		l.kept = append(l.kept, p)
+		return
+	}
+	l.more, l.last = l.more+1, p.Event
+}
+
+// all returns the problems, with one for those that were not kept.
+func (l *problemList) all() []Problem {
+	if l.more == 0 {
+		return l.kept
+	}
+	more := Problem{Code: MoreProblems, Event: l.last, Detail: strconv.Itoa(l.more)}
+	return append(slices.Clip(l.kept), more)
+}
 
 // Problem is something wrong with a stream. It carries no content of it.
 type Problem struct {

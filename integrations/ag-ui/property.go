@@ -17,13 +17,13 @@ type property[T any] struct {
 
 // reader collects what is wrong while a value is read.
 type reader struct {
-	problems []Problem
+	problems problemList
 	place    string // the event's type
 }
 
 func (r *reader) report(code, property string) {
 	detail := strings.Trim(r.place+"."+property, ".")
-	r.problems = append(r.problems, Problem{Code: code, Detail: detail})
+	r.problems.add(Problem{Code: code, Detail: detail}, maxEventProblems)
 }
 
 // readObject sets the fields of t from a tidy object. Unknown properties are skipped; of

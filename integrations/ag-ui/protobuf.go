@@ -29,7 +29,7 @@ func DecodeProtobuf(raw []byte) (*Event, []Problem) {
 		d.report(ArmMismatch, "")
 	}
 	e, problems := decodeObject(joinEvent(a.event, fields).json())
-	return e, append(d.problems, problems...)
+	return e, append(d.problems.all(), problems...)
 }
 
 // agrees reports whether the type that an event gives itself is its arm's. The enum's

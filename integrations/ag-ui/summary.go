@@ -76,7 +76,7 @@ func (a *Assembler) Summary() *Summary {
 		PendingToolCalls: append([]string{}, a.pending...), EventMetadata: a.events, ResumeMetadata: a.resumed,
 		InterruptMetadata: map[string]json.RawMessage{}, Encrypted: a.encrypted,
 		Runs: []RunSummary{}, Subagents: []SubagentSummary{},
-		Diagnostics: []string{}, Problems: append([]Problem{}, a.problems...),
+		Diagnostics: []string{}, Problems: append([]Problem{}, a.Problems()...),
 	}
 	for _, r := range a.runs {
 		s.Runs = append(s.Runs, r.summary())
@@ -90,8 +90,8 @@ func (a *Assembler) Summary() *Summary {
 	for _, each := range a.subagents {
 		s.Subagents = append(s.Subagents, SubagentSummary{each.id, each.name, each.status, each.err, each.parent, each.call})
 	}
-	for i := range a.problems {
-		if p := &a.problems[i]; !p.Harmless() {
+	for i := range s.Problems {
+		if p := &s.Problems[i]; !p.Harmless() {
 			s.Diagnostics = append(s.Diagnostics, p.Code)
 		}
 	}
