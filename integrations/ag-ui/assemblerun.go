@@ -71,7 +71,9 @@ func (a *Assembler) enterRun(e *Event) {
 
 func (a *Assembler) runStarted(e *Event) {
 	if last := a.last(); last != nil && last.open {
-		a.report(NestedRun)
+		if !last.implicit { // its missing RUN_STARTED was the fault, and is reported
+			a.report(NestedRun)
+		}
 		a.endRun(StatusInterrupted, ReasonSuperseded, e.Timestamp)
 	}
 	a.keepMetadata(e)

@@ -239,7 +239,7 @@ var streamRules = map[string]streamRule{
 	"a run within a run ends the first": {
 		stream: []byte(`{"type":"TEXT_MESSAGE_CHUNK","messageId":"m","delta":"x"}` + "\n" + started + "\n" +
 			`{"type":"RUN_STARTED","threadId":"t","runId":"r2"}` + "\n" + `{"type":"RUN_FINISHED","threadId":"t","runId":"r2"}`),
-		problems: []string{EventBeforeRun, NestedRun, NestedRun},
+		problems: []string{EventBeforeRun, NestedRun},
 		runs:     "interrupted superseded, r interrupted superseded, r2 success",
 	},
 	"a run that only its end tells of": {
