@@ -153,7 +153,8 @@ func (b *bench) stop() {
 
 func closing(t *testing.T, end func(context.Context) error) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	// A server gives a connection that never asked anything five seconds.
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
 	http.DefaultClient.CloseIdleConnections()
 	if err := end(ctx); err != nil {

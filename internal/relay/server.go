@@ -184,12 +184,13 @@ func (r *Relay) Wait(ctx context.Context) error {
 	}
 }
 
-// Close stops listening, waits for requests under way until ctx is done, and ends
-// deliveries. What is not delivered is on disk.
+// Close stops listening, waits for requests under way until ctx is done, cuts those that
+// are left, which their clients send again, and ends deliveries. What is not delivered is
+// on disk.
 func (r *Relay) Close(ctx context.Context) error {
 	err := r.http.Shutdown(ctx)
 	if err != nil {
-		err = errors.Join(err, r.http.Close())
+		err = r.http.Close()
 	}
 	<-r.served
 	r.courier.close()
