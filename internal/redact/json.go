@@ -195,7 +195,8 @@ func (w *walker) document(text []byte) bool {
 		return false
 	}
 	if in.done > 0 {
-		w.inner = append(in.out, text[in.done:]...)
+		in.out = append(in.out, text[in.done:]...)
+		w.inner = in.out
 	}
 	return true
 }
