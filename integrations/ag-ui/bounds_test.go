@@ -56,3 +56,25 @@ func TestTheProblemsThatAreKeptAreBoundedAndTheOthersCounted(t *testing.T) {
 		t.Errorf("%d problems, the last %+v", len(problems), problems[len(problems)-1])
 	}
 }
+
+func TestNoEventOfARunPrecedesIt(t *testing.T) {
+	var lines []string
+	for i := range 5 { // all at one time, so that each run is given a later start
+		lines = append(lines,
+			fmt.Sprintf(`{"type":"SUBAGENT_STARTED","subagentRunId":"s%d","name":"n","timestamp":1767225600000}`, i),
+			fmt.Sprintf(`{"type":"STEP_STARTED","stepName":"p","subagentRunId":"s%d","timestamp":1767225600000}`, i),
+			fmt.Sprintf(`{"type":"TEXT_MESSAGE_CHUNK","messageId":"m%d","subagentRunId":"s%d","delta":"x","timestamp":1767225600000}`, i, i))
+	}
+	events := 0
+	for _, run := range reduced(t, string(inRun(lines...)), RunOptions{}) {
+		for _, e := range run.Events {
+			events++
+			if e.Time.Before(run.Start) || e.Time.After(run.End) {
+				t.Errorf("%s from %s to %s: %s at %s", run.Name, run.Start, run.End, e.Name, e.Time)
+			}
+		}
+	}
+	if events != 10 {
+		t.Errorf("%d events", events)
+	}
+}

@@ -59,9 +59,14 @@ func (c *child) note(m moment) {
 	c.marks = append(c.marks, m)
 }
 
-func runEvents(marks []moment) []runtypes.RunEvent {
+// runEvents are the moments of a run that began at a time. A run may be given a later
+// start than its events, so that no two begin at once; none of them precedes it.
+func runEvents(start time.Time, marks []moment) []runtypes.RunEvent {
 	var all []runtypes.RunEvent
 	for _, m := range marks {
+		if m.at.Before(start) {
+			m.at = start
+		}
 		all = append(all, runtypes.RunEvent{Name: m.name, Time: m.at, Data: m.data})
 	}
 	return all
@@ -77,7 +82,7 @@ func (t *turn) told(c *child) *runtypes.Run {
 	if c.marksDropped > 0 {
 		own["events_dropped"] = c.marksDropped
 	}
-	run.Events = runEvents(c.marks)
+	run.Events = runEvents(run.Start, c.marks)
 	switch c.kind {
 	case runtypes.KindLLM:
 		t.tellModelCall(c, &run, own)
@@ -109,7 +114,7 @@ func (t *turn) tellModelCall(c *child, run *runtypes.Run, own facts) {
 	run.Usage = usageOf(message.Metadata)
 	run.Model.Name, run.Model.Provider = modelOf(message.Metadata)
 	if !c.token.IsZero() {
-		run.Events = append(run.Events, runtypes.RunEvent{Name: "new_token", Time: c.token})
+		run.Events = append(run.Events, runEvents(run.Start, []moment{{name: "new_token", at: c.token}})...)
 	}
 	t.fillModel(c, run, own)
 	run.Metadata = metadataOfRun(message.Metadata, own)

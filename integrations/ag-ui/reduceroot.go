@@ -70,7 +70,7 @@ func (t *turn) ended() *runtypes.Run {
 	if t.marksDropped > 0 {
 		own["events_dropped"] = t.marksDropped
 	}
-	run.Events = runEvents(t.marks)
+	run.Events = runEvents(run.Start, t.marks)
 	if run.Outputs = t.of.result; run.Outputs == nil {
 		run.Outputs = t.lastSaid("")
 	}
