@@ -38,8 +38,8 @@ func Marshal(v any) (out json.RawMessage, err error) {
 
 // Clean returns raw as valid JSON that LangSmith accepts. What is clean already
 // comes back as it is, without a copy. Lone surrogates and invalid UTF-8 become
-// U+FFFD, integers beyond 64 bits become strings; key order, other numbers and
-// everything else stay as they are.
+// U+FFFD, integers beyond 64 bits and numbers beyond a double become strings; key order,
+// other numbers and everything else stay as they are.
 func Clean(raw json.RawMessage) (json.RawMessage, error) {
 	switch scan(raw) {
 	case clean:
@@ -128,10 +128,14 @@ func rewrite(raw []byte) (json.RawMessage, error) {
 }
 
 // number keeps a number's digits, and quotes an integer that does not fit 64 bits,
-// which LangSmith refuses ("int too big to convert").
+// which LangSmith refuses ("int too big to convert"), and one that no double holds, which
+// readers take for infinity or for no JSON.
 func number(n json.Number) string {
 	s := n.String()
 	if strings.ContainsAny(s, ".eE") {
+		if _, err := strconv.ParseFloat(s, 64); err != nil {
+			return strconv.Quote(s)
+		}
 		return s
 	}
 	if _, err := strconv.ParseInt(s, 10, 64); err != nil {

@@ -20,7 +20,8 @@ const (
 
 // scan looks at every byte of a document once, since nearly all documents are
 // valid and clean: it accepts what json.Valid does and calls dirty what has a
-// surrogate escape, invalid UTF-8 or an integer of more than 18 digits.
+// surrogate escape, invalid UTF-8, an integer of more than 18 digits or a number that
+// may be more than a double holds.
 func scan(raw []byte) verdict {
 	s := scanner{raw: raw, verdict: clean}
 	at := s.space(s.value(s.space(0), 0))
@@ -146,9 +147,13 @@ func (s *scanner) number(i int) int {
 		if c = s.at(i + 1); c == '+' || c == '-' {
 			i++
 		}
-		whole, i = 0, s.digits(i+1)
+		exponent := i + 1
+		whole, i = 0, s.digits(exponent)
+		if i > exponent+2 {
+			s.verdict = dirty
+		}
 	}
-	if whole > 18 {
+	if whole > 18 || i > from+200 {
 		s.verdict = dirty
 	}
 	return i
