@@ -80,6 +80,12 @@ func MergeMetadata(existing, incoming Metadata) Metadata {
 	}
 	merged := make(Metadata, len(existing), len(existing)+len(incoming))
 	copy(merged, existing)
+	if len(incoming) <= searched { // to look for a few keys is less than to note all there are
+		for _, f := range incoming {
+			merged = merged.with(f, merged.index(f.Key))
+		}
+		return merged
+	}
 	at := placesOf(merged)
 	for _, f := range incoming {
 		merged = at.set(merged, f)
@@ -116,14 +122,22 @@ func (at *places) set(m Metadata, f Field) Metadata {
 	} else {
 		i, known = (*at)[f.Key]
 	}
-	if known {
-		m[i].Value = f.Value
-		return m
+	if !known {
+		i = -1
+		if *at != nil {
+			(*at)[f.Key] = len(m)
+		}
 	}
-	if *at != nil {
-		(*at)[f.Key] = len(m)
+	return m.with(f, i)
+}
+
+// with sets the value of the key at a place; -1: the key is new.
+func (m Metadata) with(f Field, i int) Metadata {
+	if i < 0 {
+		return append(m, f)
 	}
-	return append(m, f)
+	m[i].Value = f.Value
+	return m
 }
 
 // readMetadata reads what stands under "metadata". The code is empty when it is an
