@@ -217,24 +217,15 @@ func (w *world) openDeepAgents() *terminal {
 	return term
 }
 
-// ask types a line and sends it once it is all there. Keys that come before the program
-// takes any are lost, and those that came too late for a question are in the way.
+// ask types a line, once, and sends it when it is all there: a program that is still
+// starting takes its keys late.
 func (term *terminal) ask(line string) {
 	term.w.t.Helper()
-	var typed time.Time
-	term.w.until("the line is there: "+line, func() bool {
-		if screen, err := term.tmux("capture-pane", "-p"); err == nil && strings.Contains(screen, "> "+line) && !typed.IsZero() {
-			return true
-		}
-		if time.Since(typed) > 10*time.Second {
-			term.press("C-u")
-			if out, err := term.tmux("send-keys", "-l", line); err != nil {
-				term.w.t.Fatalf("type %q: %v\n%s", line, err, out)
-			}
-			typed = time.Now()
-		}
-		return false
-	})
+	if out, err := term.tmux("send-keys", "-l", line); err != nil {
+		term.w.t.Fatalf("type %q: %v\n%s", line, err, out)
+	}
+	term.shows(line)
+	time.Sleep(time.Second) // keys that come fast are taken for pasted text
 	term.press("Enter")
 }
 
