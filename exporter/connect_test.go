@@ -38,7 +38,7 @@ func TestAServerOfAnUnknownAuthorityGetsNothing(t *testing.T) {
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked.Add(1) }))
 	server.StartTLS()
 	defer server.Close()
-	c := newTestClient(t, Config{Endpoint: server.URL, APIKey: "key", MaxElapsed: 300 * time.Millisecond})
+	c := newTestClient(t, Config{Endpoint: server.URL, APIKey: "key", MaxElapsed: 2 * time.Second})
 	rest, err := c.Export(t.Context(), posts(0, 1))
 	var unknown x509.UnknownAuthorityError
 	if len(rest) != 1 || !errors.As(err, &unknown) || asked.Load() != 0 {

@@ -27,6 +27,7 @@ func (c *Client) sendWithRetry(ctx context.Context, req *request, deadline time.
 	pauses := c.newPauses()
 	bounded, cancel := context.WithDeadline(ctx, deadline)
 	defer cancel()
+	var before error // what the last attempt but this ended with
 	for {
 		if wait := c.pace.left(c.now()); c.now().Add(wait).After(deadline) {
 			return &TemporaryError{RetryAfter: wait, Err: errPaced}
@@ -34,6 +35,9 @@ func (c *Client) sendWithRetry(ctx context.Context, req *request, deadline time.
 			return fmt.Errorf("exporter: send: %w", err)
 		}
 		again, floor, err := c.attempt(bounded, req)
+		if before != nil && bounded.Err() != nil && errors.Is(err, context.DeadlineExceeded) {
+			err = before // an attempt that our own deadline cut off says nothing of the server
+		}
 		switch {
 		case err == nil:
 			c.server.swift(req.plain)
@@ -57,6 +61,7 @@ func (c *Client) sendWithRetry(ctx context.Context, req *request, deadline time.
 		if c.now().Add(pause).After(deadline) {
 			return &TemporaryError{RetryAfter: floor, Err: err}
 		}
+		before = err
 		c.stats.retried(err)
 		c.cfg.Logger.Debug("request will be tried again", "pause", pause, "error", err)
 		if err := sleep(ctx, pause); err != nil {

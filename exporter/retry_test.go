@@ -219,3 +219,27 @@ func TestARateLimitHoldsEveryRequestBack(t *testing.T) {
 		}
 	})
 }
+
+func TestAnAttemptCutOffByTheDeadlineHidesNoCause(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newLangsmith(t)
+		cfg := config(s, nil)
+		cfg.MaxElapsed = 10 * time.Second
+		cause, calls := errors.New("no such host"), 0
+		cfg.HTTPClient = &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+			if r.Method == http.MethodPost {
+				calls++
+			}
+			if calls < 2 {
+				return nil, cause
+			}
+			<-r.Context().Done()
+			return nil, context.Cause(r.Context())
+		})}
+		c := newTestClient(t, cfg)
+		if _, err := c.Export(t.Context(), posts(0, 1)); calls < 2 || !errors.Is(err, cause) {
+			t.Errorf("%d calls, %v", calls, err)
+		}
+		c.Close()
+	})
+}
