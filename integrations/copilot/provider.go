@@ -1,6 +1,10 @@
 package copilot
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/tracesmith/tracesmith/internal/agentkit"
+)
 
 // providers are the names of model providers that Copilot writes, under those that
 // LangSmith prices.
@@ -28,14 +32,8 @@ func providerOf(named, protocol, model string) (provider, id string) {
 	if protocol == "azure" {
 		return "azure", own
 	}
-	name := strings.ToLower(model)
-	for _, family := range [...]struct{ prefix, provider string }{
-		{"gpt-", "openai"}, {"o1", "openai"}, {"o3", "openai"}, {"o4", "openai"}, {"claude", "anthropic"},
-		{"gemini", "google_genai"}, {"mistral", "mistralai"}, {"deepseek", "deepseek"}, {"grok", "xai"},
-	} {
-		if strings.HasPrefix(name, family.prefix) {
-			return family.provider, own
-		}
+	if maker := agentkit.Maker(model); maker != "" {
+		return maker, own
 	}
 	if known := providers()[strings.ToLower(protocol)]; known != "" {
 		return known, own

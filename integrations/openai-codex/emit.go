@@ -212,7 +212,7 @@ func (r *reducer) llm(f *family, parent *runtypes.Run, c *call) *runtypes.Run {
 	if context.Model == "" { // a compaction between turns stands before its context
 		context = f.stretch.place
 	}
-	provider, id := providerOf(r.Thread.Provider, context.Model)
+	provider, id := agentkit.Provider(r.Thread.Provider, context.Model)
 	model := runtypes.Model{Name: context.Model, Provider: provider, InvocationParams: context.invocation()}
 	native := cmp.Or(c.response, fmt.Sprintf("#%d", c.index+1))
 	run := runtypes.LLM(parent, r.id(f.start, f.turn, "llm", f.prefix+native), c.start, model)

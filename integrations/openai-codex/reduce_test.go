@@ -340,19 +340,6 @@ func TestProjectKeepsContentOnlyWithoutARollout(t *testing.T) {
 	}
 }
 
-func TestProvidersAreThoseThatAreKnown(t *testing.T) {
-	f := func(configured, model, provider, id string) {
-		t.Helper()
-		if p, i := providerOf(configured, model); p != provider || i != id {
-			t.Errorf("%s %s: %s %s, want %s %s", configured, model, p, i, provider, id)
-		}
-	}
-	f("openai", "gpt-5.5", "openai", "")
-	f("corp-proxy", "gpt-6.2-sol", "openai", "corp-proxy")
-	f("oss", "qwen3", "ollama", "oss")
-	f("mine", "qwen3", "mine", "")
-}
-
 func TestRemotesLoseTheirCredentials(t *testing.T) {
 	f := func(in, want string) {
 		t.Helper()

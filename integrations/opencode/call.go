@@ -32,7 +32,7 @@ func (r *reducer) call(src integrations.Source, t *turn, parent *runtypes.Run, s
 		finishCall(parent, s, info, parts, at(r.Last), why)
 		ops = append(ops, runtypes.Op{Verb: runtypes.Post, Run: parent})
 	}
-	provider, native := providerOf(info.Provider, info.Model)
+	provider, native := agentkit.Provider(info.Provider, info.Model)
 	run := runtypes.LLM(parent, r.id(root, "llm", s.ID), at(s.begun()), runtypes.Model{
 		Name: info.Model, Provider: provider, InvocationParams: s.Params.invocation(),
 	})

@@ -1,8 +1,8 @@
-package openaicodex
+package agentkit
 
 import "strings"
 
-// providers are the ids of model providers that Codex ships or that its manual uses,
+// providers are the ids of model providers that agents ship or that their manuals use,
 // under the names LangSmith prices.
 func providers() map[string]string {
 	return map[string]string{
@@ -13,24 +13,32 @@ func providers() map[string]string {
 	}
 }
 
-// providerOf maps the id of a model provider, which is a name in the user's own
+// Provider maps the id of a model provider, which is a name in the user's own
 // configuration, to one that LangSmith knows. A proxy's name says nothing, and the
 // model's family then has to. id is the user's name, if it is another.
-func providerOf(configured, model string) (provider, id string) {
+func Provider(configured, model string) (provider, id string) {
 	if known := providers()[strings.ToLower(configured)]; known != "" {
 		if known == configured {
 			return known, ""
 		}
 		return known, configured
 	}
+	if maker := Maker(model); maker != "" {
+		return maker, configured
+	}
+	return configured, ""
+}
+
+// Maker is the provider whose models have names like this one; empty: not known.
+func Maker(model string) string {
 	name := strings.ToLower(model)
 	for _, family := range [...]struct{ prefix, provider string }{
 		{"gpt-", "openai"}, {"o1", "openai"}, {"o3", "openai"}, {"o4", "openai"}, {"codex", "openai"},
 		{"claude", "anthropic"}, {"gemini", "google_genai"}, {"mistral", "mistralai"}, {"deepseek", "deepseek"}, {"grok", "xai"},
 	} {
 		if strings.HasPrefix(name, family.prefix) {
-			return family.provider, configured
+			return family.provider
 		}
 	}
-	return configured, ""
+	return ""
 }
