@@ -184,7 +184,7 @@ func TestDeepAgentsApprovalAndAbort(t *testing.T) {
 		term.ask("SCENARIO:plain")
 		term.shows("Two widgets are in stock.")
 		term.still()
-		term.ask("/quit")
+		term.press("C-d")
 		w.until("the program ends", func() bool {
 			_, err := term.tmux("has-session")
 			return err != nil
