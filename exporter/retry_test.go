@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -225,20 +226,18 @@ func TestAnAttemptCutOffByTheDeadlineHidesNoCause(t *testing.T) {
 		s := newLangsmith(t)
 		cfg := config(s, nil)
 		cfg.MaxElapsed = 10 * time.Second
-		cause, calls := errors.New("no such host"), 0
+		cause := errors.New("no such host")
+		var calls atomic.Int32 // the client asks for /info beside its posts
 		cfg.HTTPClient = &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
-			if r.Method == http.MethodPost {
-				calls++
-			}
-			if calls < 2 {
+			if r.Method != http.MethodPost || calls.Add(1) == 1 {
 				return nil, cause
 			}
 			<-r.Context().Done()
 			return nil, context.Cause(r.Context())
 		})}
 		c := newTestClient(t, cfg)
-		if _, err := c.Export(t.Context(), posts(0, 1)); calls < 2 || !errors.Is(err, cause) {
-			t.Errorf("%d calls, %v", calls, err)
+		if _, err := c.Export(t.Context(), posts(0, 1)); calls.Load() < 2 || !errors.Is(err, cause) {
+			t.Errorf("%d calls, %v", calls.Load(), err)
 		}
 		c.Close()
 	})
