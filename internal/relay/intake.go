@@ -77,7 +77,7 @@ func (in *intake) sort(writes ingest.Writes) sorted {
 		all = append(all, operation{runtypes.Patch, w})
 	}
 	for _, op := range all { // a root may stand behind its children
-		if text(op.wire.Metadata(), "ls_integration") == Integration {
+		if claims(op.wire) {
 			s.known[op.wire.TraceID] = true
 		} else if _, known := in.index.find(op.wire.TraceID); known {
 			s.known[op.wire.TraceID] = true
@@ -92,6 +92,14 @@ func (in *intake) sort(writes ingest.Writes) sorted {
 		s.open = s.open || !in.others(op) && text(op.wire.Metadata(), "langgraph_node") != ""
 	}
 	return s
+}
+
+// claims reports whether a run says that it is Deep Agents Code's. A note in a thread's
+// state goes by a library's name, and yet by the agent's runtime and turn.
+func claims(w runtypes.Wire) bool {
+	meta := w.Metadata()
+	return text(meta, "ls_integration") == Integration ||
+		isNote(w) && text(meta, "ls_agent_runtime") == runtimeName && text(meta, "turn_id") != ""
 }
 
 // keep writes operations to their turns' journals and returns the keys of these. When

@@ -140,6 +140,25 @@ func TestARoundAfterAnApprovalIsNoTurnOfItsOwn(t *testing.T) {
 	}
 }
 
+// After an abort the client notes it in the thread's state: recorded with 0.1.88.
+func TestTheNoteOfAnAbortIsNoRoundAndNoTurn(t *testing.T) {
+	b := newBench(t, ingest.Config{}).start()
+	s := newStory("thread", "turn-1", 1)
+	turn := s.run(nil, "agent", "chain", nil)
+	b.post(append(append([]native{begin(turn)}, s.model(turn, nil)...), s.end(turn, nil, "CancelledError()"))...)
+	note := s.run(nil, "agentUpdateState", "chain", map[string]any{"ls_integration": "deepagents"})
+	b.post(begin(note), s.end(note, map[string]any{"messages": []any{map[string]any{"type": "human", "content": "[SYSTEM] Task interrupted by user."}}}, ""))
+	runs := b.await("the turn", whole(1))
+	check(t, runs)
+	if got, want := outline(runs), "interrupted agent error: Interrupted by user\n  llm ChatAnthropic\n"; got != want {
+		t.Errorf("got\n%s, want\n%s", got, want)
+	}
+	time.Sleep(400 * time.Millisecond) // a run that passes on arrives by then
+	if list := b.langsmith.Memory().Runs(); len(list) != 2 {
+		t.Errorf("%d runs", len(list))
+	}
+}
+
 func TestARoundThatFollowsAtOnceEndsTheTurn(t *testing.T) {
 	src, turn := &told{}, newTurn()
 	s := newStory("thread", "turn-1", 1)

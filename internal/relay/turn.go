@@ -33,6 +33,7 @@ type node struct {
 	Posted  bool   `json:"p,omitempty"`
 	Patched bool   `json:"e,omitempty"`
 	Hidden  string `json:"h,omitempty"` // name of a run that is left out, and its children move up
+	Note    bool   `json:"n,omitempty"` // a root in which the client changed its state and did nothing
 	Root    bool   `json:"r,omitempty"` // a further root of the turn: its children go to the first
 	Call    string `json:"c,omitempty"` // of a tool: the id of its call
 	Agent   string `json:"a,omitempty"` // of a tool that starts a subagent: that one's type
@@ -45,6 +46,12 @@ type end struct {
 	Ref      string    `json:"ref"`
 	At       time.Time `json:"at"`
 	Awaiting bool      `json:"awaiting,omitempty"` // tools were called and have no answer: the turn goes on
+}
+
+// isNote reports whether a run is what LangGraph makes where a client changes the state
+// of a thread by hand, as after an abort.
+func isNote(w runtypes.Wire) bool {
+	return w.ParentRunID == "" && strings.HasSuffix(w.Name, "UpdateState")
 }
 
 func newTurn() *turn {
@@ -83,6 +90,9 @@ func (t *turn) fold(w *write) []runtypes.Op {
 	n.Patched = n.Patched || w.verb == runtypes.Patch || w.wire.EndTime != ""
 	t.identify(w)
 	if w.wire.ParentRunID == "" {
+		if n.Note = n.Note || first && isNote(w.wire); n.Note {
+			return nil
+		}
 		return t.root(n, w, first)
 	}
 	if first {
