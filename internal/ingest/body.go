@@ -15,6 +15,10 @@ import (
 // clients can be set to.
 const maxWindow = 1 << 27
 
+// minDrain is how many bytes past a small limit are still read: below it no
+// client loses its 413 to a connection that is reset on its write.
+const minDrain = 16 << 20
+
 // readBody takes in a request's body and undoes its compression, within limits.
 // wire is the number of bytes as sent.
 func readBody(r *http.Request, limits Limits, without Without) (body []byte, wire int64, err error) {
@@ -22,7 +26,7 @@ func readBody(r *http.Request, limits Limits, without Without) (body []byte, wir
 	if err != nil {
 		var refused *refusal
 		if errors.As(err, &refused) {
-			drain(r.Body, 4*limits.Wire)
+			drain(r.Body, max(4*limits.Wire, minDrain))
 			return nil, limits.Wire, err
 		}
 		return nil, int64(len(raw)), refuse(http.StatusBadRequest, "error reading body: %v", err)
