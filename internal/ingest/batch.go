@@ -15,7 +15,8 @@ import (
 type batch struct {
 	posts, patches []runtypes.Wire
 	dropped        map[string]int // parts and fields the server does not keep, by name
-	lenient        bool           // nulls count as absent
+	lenient        bool           // see Decode
+	refused        []Refused      // with lenient, what would have the whole request refused
 }
 
 func newBatch() *batch { return &batch{dropped: map[string]int{}} }
@@ -28,11 +29,11 @@ func (b *batch) len() int { return len(b.posts) + len(b.patches) }
 func (b *batch) add(verb runtypes.Verb, run object) error {
 	b.forgive(run)
 	w, err := run.wire(verb)
-	if err != nil {
-		return err
+	if err == nil {
+		err = checkOrder(verb, &w, b.lenient)
 	}
-	if err := checkOrder(verb, &w); err != nil {
-		return err
+	if err != nil {
+		return b.refuse(verb, run, err)
 	}
 	if verb == runtypes.Post {
 		b.posts = append(b.posts, w)
@@ -54,8 +55,20 @@ func (b *batch) forgive(run object) {
 	}
 }
 
+// refuse has the request refused for one of its operations, or the operation alone.
+func (b *batch) refuse(verb runtypes.Verb, run object, err error) error {
+	if !b.lenient {
+		return err
+	}
+	b.refused = append(b.refused, Refused{Verb: verb, Run: run.rough(), Err: err})
+	return nil
+}
+
 // unique refuses a request that writes the same run twice with the same verb.
 func (b *batch) unique() error {
+	if b.lenient {
+		return nil
+	}
 	for _, writes := range [][]runtypes.Wire{b.posts, b.patches} {
 		seen := make(map[string]bool, len(writes))
 		for i := range writes {
@@ -73,7 +86,8 @@ func (b *batch) unique() error {
 func decodeBatch(body []byte) (*batch, error) { return batchInto(newBatch(), body) }
 
 func batchInto(b *batch, body []byte) (*batch, error) {
-	if err := checkJSON("body", body); err != nil {
+	body, err := b.readJSON("body", body)
+	if err != nil {
 		return nil, err
 	}
 	var lists struct {
@@ -90,9 +104,11 @@ func batchInto(b *batch, body []byte) (*batch, error) {
 		for i, raw := range list.runs {
 			run, err := parseObject(raw)
 			if err != nil {
-				return nil, invalid("%s.%d must be an object", list.verb, i)
+				err = b.refuse(list.verb, nil, invalid("%s.%d must be an object", list.verb, i))
+			} else {
+				err = b.add(list.verb, run)
 			}
-			if err := b.add(list.verb, run); err != nil {
+			if err != nil {
 				return nil, err
 			}
 		}
@@ -105,7 +121,7 @@ func batchInto(b *batch, body []byte) (*batch, error) {
 func decodePost(body []byte) (*batch, error) { return postInto(newBatch(), body) }
 
 func postInto(b *batch, body []byte) (*batch, error) {
-	run, err := parseBody(body)
+	run, err := b.parseBody(body)
 	if err != nil {
 		return nil, err
 	}
@@ -121,7 +137,7 @@ func patchInto(b *batch, body []byte, id string) (*batch, error) {
 	if !isUUID(id) {
 		return nil, invalid("%.40q is not a run id", id)
 	}
-	run, err := parseBody(body)
+	run, err := b.parseBody(body)
 	if err != nil {
 		return nil, err
 	}
@@ -132,8 +148,9 @@ func patchInto(b *batch, body []byte, id string) (*batch, error) {
 	return b, b.add(runtypes.Patch, run)
 }
 
-func parseBody(body []byte) (object, error) {
-	if err := checkJSON("body", body); err != nil {
+func (b *batch) parseBody(body []byte) (object, error) {
+	body, err := b.readJSON("body", body)
+	if err != nil {
 		return nil, err
 	}
 	run, err := parseObject(body)

@@ -18,11 +18,32 @@ type Writes struct {
 	Posts, Patches []runtypes.Wire
 	// Dropped counts the parts and fields that a Wire does not hold, by name.
 	Dropped map[string]int
+	// Refused are the writes that cannot be read, or that LangSmith would not take.
+	Refused []Refused
+}
+
+// Refused is a write that has a strict server refuse its whole request.
+type Refused struct {
+	Verb runtypes.Verb
+	Run  runtypes.Wire // what can be told of it: ids, name and metadata, each if it is right
+	Err  error
+}
+
+// Status is the answer that LangSmith would give to a request that Decode has an error
+// for, or for a write of it.
+func Status(err error) int {
+	var refused *refusal
+	if errors.As(err, &refused) {
+		return refused.status
+	}
+	return http.StatusBadRequest
 }
 
 // Decode reads a request that writes runs, by its method, path and headers and the
-// body as it was sent. Nulls are taken for absent. An error says why a strict server
-// would refuse the request, or that it is another one.
+// body as it was sent. It is lenient: nulls are taken for absent, text that is no UTF-8
+// is mended, integers may be of any size, a run may be earlier than its parent or be
+// written twice, and a write that is wrong otherwise concerns no other one. An error says
+// why no write of the request can be read, or that it is another request.
 func Decode(r *http.Request, raw []byte, limits Limits) (Writes, error) {
 	decode := decoderOf(r)
 	if decode == nil {
@@ -36,7 +57,7 @@ func Decode(r *http.Request, raw []byte, limits Limits) (Writes, error) {
 	if err != nil {
 		return Writes{}, err
 	}
-	return Writes{Posts: b.posts, Patches: b.patches, Dropped: b.dropped}, nil
+	return Writes{Posts: b.posts, Patches: b.patches, Dropped: b.dropped, Refused: b.refused}, nil
 }
 
 // Plain undoes the compression of a body, within limits.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+	"maps"
 	"mime"
 	"mime/multipart"
 	"slices"
@@ -11,6 +12,13 @@ import (
 	"strings"
 
 	"github.com/tracesmith/tracesmith/runtypes"
+)
+
+// The parts of a multipart body that are no run's, as Writes.Dropped names them.
+const (
+	PartAttachment = "attachment"
+	PartFeedback   = "feedback"
+	PartUnknown    = "unknown" // a lenient reader's
 )
 
 // partFields are the fields of a run that may travel as parts of their own.
@@ -29,6 +37,7 @@ type operation struct {
 	id     string
 	run    object // nil until the main part has come
 	fields object
+	wrong  error // of a lenient reader: why it is not taken
 }
 
 // decodeMultipart reads the body of POST /runs/multipart.
@@ -64,31 +73,53 @@ func (f *form) part(part *multipart.Part) error {
 	if err != nil {
 		return invalid("error reading multipart data: %v", err)
 	}
-	if err := checkPart(part, name, len(data)); err != nil {
+	if err := checkPart(part, name, len(data)); err != nil && !f.batch.lenient {
 		return err
 	}
 	verb, rest, _ := strings.Cut(name, ".")
 	id, field, hasField := strings.Cut(rest, ".")
 	id = strings.ToLower(id)
-	if !isUUID(id) {
-		return invalid("part %.80q: name must be post.<id>, patch.<id>, attachment.<id>.<name> or feedback.<id>", name)
-	}
+	writes := verb == string(runtypes.Post) || verb == string(runtypes.Patch)
 	switch {
-	case verb == "attachment" && field != "" && !strings.Contains(field, "."):
-		f.batch.dropped["attachment"]++
+	case f.batch.lenient && (!isUUID(id) || !writes && verb != "attachment" && verb != "feedback"):
+		f.batch.dropped[PartUnknown]++
 		return nil
-	case verb == "feedback" && !hasField:
-		f.batch.dropped["feedback"]++
+	case !isUUID(id):
+		return invalid("part %.80q: name must be post.<id>, patch.<id>, attachment.<id>.<name> or feedback.<id>", name)
+	case verb == PartAttachment && (f.batch.lenient || field != "" && !strings.Contains(field, ".")):
+		f.batch.dropped[PartAttachment]++
+		return nil
+	case verb == PartFeedback && (f.batch.lenient || !hasField):
+		f.batch.dropped[PartFeedback]++
+		if f.batch.lenient {
+			return nil
+		}
 		return checkJSON("part "+name, data)
-	case verb != string(runtypes.Post) && verb != string(runtypes.Patch),
-		hasField && !slices.Contains(partFields, field):
+	}
+	if !writes {
 		return invalid("part %.80q: unknown name", name)
 	}
-	if err := checkJSON("part "+name, data); err != nil {
-		return err
-	}
 	op := f.op(runtypes.Verb(verb), id)
-	if hasField {
+	err = f.write(op, name, field, hasField, data)
+	if err != nil && f.batch.lenient {
+		if op.wrong == nil {
+			op.wrong = err
+		}
+		return nil
+	}
+	return err
+}
+
+// write takes a part of an operation.
+func (f *form) write(op *operation, name, field string, hasField bool, data []byte) error {
+	if hasField && !slices.Contains(partFields, field) {
+		return invalid("part %.80q: unknown name", name)
+	}
+	data, err := f.batch.readJSON("part "+name, data)
+	switch {
+	case err != nil:
+		return err
+	case hasField:
 		return op.field(field, data)
 	}
 	return op.main(data)
@@ -155,18 +186,52 @@ func (op *operation) field(field string, data []byte) error {
 // finish joins each operation's parts and checks the whole.
 func (f *form) finish() (*batch, error) {
 	for _, op := range f.order {
-		if op.run == nil {
-			return nil, invalid("part %q is missing, only its fields are there", op.name)
+		err := op.join()
+		if err == nil {
+			err = f.batch.add(op.verb, op.run)
+		} else {
+			err = f.batch.refuse(op.verb, op.known(), err)
 		}
-		for field, data := range op.fields {
-			if _, twice := op.run[field]; twice {
-				return nil, invalid("part %q: %s is sent both ways", op.name, field)
-			}
-			op.run[field] = data
-		}
-		if err := f.batch.add(op.verb, op.run); err != nil {
+		if err != nil {
 			return nil, err
 		}
 	}
 	return f.batch, nil
+}
+
+// patchNulls are the keys that LangSmith's Python client (0.15.1) sends as null in the
+// patch of each run that has no value for them, by this route alone.
+var patchNulls = []string{"parent_run_id", "session_id"}
+
+// join puts the fields that came as parts into the run.
+func (op *operation) join() error {
+	switch {
+	case op.wrong != nil:
+		return op.wrong
+	case op.run == nil:
+		return invalid("part %q is missing, only its fields are there", op.name)
+	}
+	for field, data := range op.fields {
+		if _, twice := op.run[field]; twice {
+			return invalid("part %q: %s is sent both ways", op.name, field)
+		}
+		op.run[field] = data
+	}
+	if op.verb == runtypes.Patch {
+		maps.DeleteFunc(op.run, func(key string, raw json.RawMessage) bool {
+			return string(raw) == "null" && slices.Contains(patchNulls, key)
+		})
+	}
+	return nil
+}
+
+// known is what there is of an operation that is not taken: its id at least.
+func (op *operation) known() object {
+	run := object{}
+	maps.Copy(run, op.run)
+	run.put("id", op.id)
+	if extra, ok := op.fields["extra"]; ok {
+		run["extra"] = extra
+	}
+	return run
 }

@@ -39,8 +39,9 @@ func parseOrder(order string) ([]segment, error) {
 }
 
 // checkOrder enforces the rules that tie a dotted order to its run. One run that
-// breaks them has the whole request refused.
-func checkOrder(verb runtypes.Verb, w *runtypes.Wire) error {
+// breaks them has the whole request refused. With anyTime a child may be earlier than its
+// parent.
+func checkOrder(verb runtypes.Verb, w *runtypes.Wire, anyTime bool) error {
 	segments, err := parseOrder(w.DottedOrder)
 	if err != nil {
 		return err
@@ -59,7 +60,7 @@ func checkOrder(verb runtypes.Verb, w *runtypes.Wire) error {
 		return badOrder("run %s: dotted_order disagrees with parent_run_id %s", w.ID, w.ParentRunID)
 	}
 	for i := 1; i <= last; i++ {
-		if segments[i].at.Before(segments[i-1].at) {
+		if !anyTime && segments[i].at.Before(segments[i-1].at) {
 			return badOrder("run %s: dotted_order has a timestamp earlier than the parent timestamp in part %d", w.ID, i)
 		}
 	}

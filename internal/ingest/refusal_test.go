@@ -82,6 +82,18 @@ func TestARunOfTheWrongShapeHasTheWholeRequestRefused(t *testing.T) {
 	}
 }
 
+// As recorded of langsmith-py 0.15.1, at the end of a root run.
+func TestThePythonClientsPatchOfARootPasses(t *testing.T) {
+	s := start(t, ingest.Config{})
+	end := plus(rootEnd, `"parent_run_id":null,"session_id":null`)
+	want(t, s, 202, request{body: form(post(rootID, rootRun))})
+	want(t, s, 202, request{body: form(part{name: "patch." + rootID, body: end})})
+	for _, other := range []string{plus(rootEnd, `"name":null`), plus(rootEnd, `"end_time":null`)} {
+		refused(t, 422, "null", request{body: form(part{name: "patch." + rootID, body: other})})
+	}
+	refused(t, 422, "null", request{path: "/runs/batch", body: `{"patch":[` + end + `]}`})
+}
+
 func TestLargestIntegersPass(t *testing.T) {
 	s := start(t, ingest.Config{})
 	want(t, s, 202, request{body: form(post(rootID, plus(rootRun,

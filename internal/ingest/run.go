@@ -171,6 +171,32 @@ func first(raw []byte) byte {
 	return raw[0]
 }
 
+// rough is what can be told of a run that was refused: whose it is.
+func (o object) rough() (w runtypes.Wire) {
+	for key, to := range map[string]*string{
+		"id": &w.ID, "trace_id": &w.TraceID, "parent_run_id": &w.ParentRunID, "name": &w.Name, "dotted_order": &w.DottedOrder,
+	} {
+		*to, _ = o.text(key) // of another type: it tells nothing
+	}
+	w.ID, w.TraceID = strings.ToLower(w.ID), strings.ToLower(w.TraceID)
+	if raw := o["extra"]; first(raw) == '{' {
+		w.Extra = raw
+	}
+	return w
+}
+
+// readJSON checks a body or a part. A lenient reader mends text that is no UTF-8, and
+// takes integers of any size.
+func (b *batch) readJSON(where string, raw []byte) ([]byte, error) {
+	if !b.lenient {
+		return raw, checkJSON(where, raw)
+	}
+	if !json.Valid(raw) {
+		return nil, invalid("%s is not valid JSON", where)
+	}
+	return bytes.ToValidUTF8(raw, []byte("\uFFFD")), nil
+}
+
 // checkJSON refuses what is no JSON, no UTF-8, or holds an integer that 64 bits
 // do not.
 func checkJSON(where string, raw []byte) error {

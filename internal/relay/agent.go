@@ -66,14 +66,15 @@ func (t *turn) Apply(src integrations.Source, e integrations.Event) ([]runtypes.
 		if err != nil {
 			return nil, err
 		}
-		return t.take(src, w)
+		ops, err := t.take(src, w)
+		return append(ops, t.leave(src)...), err
 	case lineNext:
-		ops, err := t.release(src)
-		return append(ops, t.close(src, interruptedByUser, false)...), err
+		t.Left = true
+		return t.leave(src), nil
 	case integrations.Idle:
 		ops, err := t.release(src)
-		if t.settled() {
-			ops = append(ops, t.close(src, "", false)...)
+		if t.Left || t.settled() {
+			ops = append(ops, t.close(src, interruptedByUser, false)...)
 		}
 		return ops, err
 	case integrations.Dead:
@@ -87,7 +88,7 @@ func (t *turn) Apply(src integrations.Source, e integrations.Event) ([]runtypes.
 func (t *turn) Status() integrations.Status {
 	return integrations.Status{
 		Open:    len(t.Open),
-		Waiting: len(t.Late) > 0 || t.settled(),
+		Waiting: len(t.Late) > 0 || t.settled() || t.Left && t.Open[t.Root] != nil,
 		Ended:   len(t.Open) == 0 && len(t.Late) == 0,
 	}
 }

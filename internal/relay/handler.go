@@ -34,6 +34,10 @@ const (
 // relay took up.
 const DropAttachment = "attachment"
 
+// DropUnreadable is the reason of the loss of a run, or of a whole request, that is Deep
+// Agents Code's and cannot be read.
+const DropUnreadable = "unreadable"
+
 // handler takes up the runs of Deep Agents Code and sends everything else on.
 type handler struct {
 	intake  *intake
@@ -61,6 +65,10 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case err != nil:
 		answer(w, http.StatusBadRequest, "error", "the body could not be read")
+	case !whole && swap: // it is no other program's
+		h.drop(journal.DropTooLarge, 1)
+		_, _ = io.CopyN(io.Discard, r.Body, maxBody) // so that the client comes to read the answer
+		answer(w, http.StatusRequestEntityTooLarge, "error", "the body is too large to be looked into")
 	case !whole:
 		h.forward.send(w, r, swap)
 	default:
@@ -71,12 +79,15 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // take keeps the runs of Deep Agents Code that a body holds, and sends the rest on.
 func (h *handler) take(w http.ResponseWriter, r *http.Request, raw []byte, swap bool) {
 	writes, err := ingest.Decode(r, raw, ingest.Limits{Wire: maxBody, Decoded: maxDecoded})
-	if err != nil { // LangSmith is the judge of that
-		h.forward.sendBody(w, r, raw, swap)
+	if err != nil {
+		h.unread(w, r, raw, err, swap)
 		return
 	}
 	s := h.tell(r.Context(), writes)
-	if len(s.ours) == 0 {
+	if len(s.ours) > 0 || swap {
+		s.lost, s.unsure = append(s.lost, s.unsure...), nil
+	}
+	if len(s.ours)+len(s.lost) == 0 {
 		h.forward.sendBody(w, r, raw, swap)
 		return
 	}
@@ -88,26 +99,45 @@ func (h *handler) take(w http.ResponseWriter, r *http.Request, raw []byte, swap 
 		answer(w, http.StatusInternalServerError, "error", "the runs could not be kept")
 		return
 	}
-	others := s.others + writes.Dropped["feedback"]
+	h.drop(DropUnreadable, len(s.lost))
+	others := s.others + writes.Dropped[ingest.PartFeedback] + writes.Dropped[ingest.PartUnknown]
 	if others == 0 {
-		h.lost(writes.Dropped["attachment"])
+		h.drop(DropAttachment, writes.Dropped[ingest.PartAttachment])
 		answer(w, http.StatusAccepted, "message", "Runs batch ingested")
 		return
 	}
-	rest, attachments, err := without(r, raw, s.ours)
+	rest, attachments, err := without(r, raw, append(s.ours, s.lost...))
 	if err != nil {
 		h.log.Error("relay: not split", "others", others, "error", err.Error())
 		answer(w, http.StatusInternalServerError, "error", "the other runs could not be sent on")
 		return
 	}
-	h.lost(attachments)
-	r.Header.Del("Content-Encoding")
+	h.drop(DropAttachment, attachments)
+	for _, stale := range []string{"Content-Encoding", "X-Pre-Compressed-Size", "X-Post-Compressed-Size"} {
+		r.Header.Del(stale)
+	}
 	h.forward.sendBody(w, r, rest, swap)
 }
 
-func (h *handler) lost(attachments int) {
-	if err := h.intake.state.Drop(DropAttachment, attachments); err != nil {
-		h.log.Error("drop not counted", "reason", DropAttachment, "count", attachments)
+// unread serves a request that writes runs and cannot be looked into. Of another program's
+// LangSmith is the judge. What may be Deep Agents Code's would go on with its secrets.
+func (h *handler) unread(w http.ResponseWriter, r *http.Request, raw []byte, why error, swap bool) {
+	text, err := ingest.Plain(r.Header, raw, ingest.Limits{Wire: maxBody, Decoded: maxDecoded})
+	if err != nil {
+		text = raw
+	}
+	if errors.Is(why, ingest.ErrForm) || !swap && !bytes.Contains(text, []byte(Integration)) {
+		h.forward.sendBody(w, r, raw, swap)
+		return
+	}
+	h.drop(DropUnreadable, 1)
+	answer(w, ingest.Status(why), "error", "the body could not be read")
+}
+
+// drop counts a loss.
+func (h *handler) drop(reason string, n int) {
+	if err := h.intake.state.Drop(reason, n); err != nil {
+		h.log.Error("drop not counted", "reason", reason, "count", n)
 	}
 }
 

@@ -21,7 +21,10 @@ const (
 	maxIndex     = 40_000 // lines at which it is shortened
 	keptIndex    = 20_000
 	maxIndexLine = 64 << 10
+	maxNames     = 8 << 10 // bytes of a thread's and a turn's names together; escaped six times as long
 )
+
+var errLongName = errors.New("relay: index: the names of a thread and its turn are too long")
 
 // place says which turn a native trace belongs to.
 type place struct {
@@ -120,6 +123,9 @@ func (x *index) enter(trace, thread, turn string, native int, leave func(place) 
 		return p, nil
 	}
 	p = place{Trace: trace, Thread: cmp.Or(thread, trace), Turn: cmp.Or(turn, trace)}
+	if len(p.Thread)+len(p.Turn) > maxNames {
+		return p, errLongName
+	}
 	number, again := x.turns[p.session()]
 	if !again {
 		last, known := x.threads[p.Thread]
@@ -134,9 +140,6 @@ func (x *index) enter(trace, thread, turn string, native int, leave func(place) 
 	line, err := json.Marshal(p)
 	if err != nil {
 		return p, fmt.Errorf("relay: index: %w", err)
-	}
-	if len(line) >= maxIndexLine {
-		return p, errors.New("relay: index: names are too long")
 	}
 	if _, err := x.file.Write(append(line, '\n')); err != nil {
 		return p, fmt.Errorf("relay: index: %w", err)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -60,6 +61,8 @@ type operation struct {
 // sorted is a request's writes by whose they are.
 type sorted struct {
 	ours   []operation
+	lost   []operation // ours, and cannot be kept
+	unsure []operation // cannot be kept, and do not say whose they are
 	others int
 	open   bool // of some that cannot be told yet: a run of a graph whose trace nobody knows
 	known  map[string]bool
@@ -91,7 +94,39 @@ func (in *intake) sort(writes ingest.Writes) sorted {
 		s.others++
 		s.open = s.open || !in.others(op) && text(op.wire.Metadata(), "langgraph_node") != ""
 	}
+	in.sortRefused(&s, writes.Refused)
 	return s
+}
+
+// sortRefused tells whose the writes are that cannot be read.
+func (in *intake) sortRefused(s *sorted, refused []ingest.Refused) {
+	for _, each := range refused {
+		op := operation{each.Verb, each.Run}
+		_, known := in.index.find(op.wire.TraceID)
+		switch {
+		case known, s.known[op.wire.TraceID], claims(op.wire):
+			s.lost = append(s.lost, op)
+		case op.wire.TraceID == "":
+			s.unsure = append(s.unsure, op)
+		default:
+			s.others++
+		}
+	}
+}
+
+// arrange puts the writes of a turn that goes on before those of one that begins, which
+// would end it, and those of each trace together.
+func (in *intake) arrange(ops []operation) []operation {
+	ops = slices.Clone(ops)
+	begins := func(op operation) string {
+		order, _, _ := strings.Cut(op.wire.DottedOrder, ".")
+		if _, known := in.index.find(op.wire.TraceID); known {
+			return "0" + order
+		}
+		return "1" + order
+	}
+	slices.SortStableFunc(ops, func(a, b operation) int { return strings.Compare(begins(a), begins(b)) })
+	return ops
 }
 
 // claims reports whether a run says that it is Deep Agents Code's. A note in a thread's
@@ -122,7 +157,7 @@ func (in *intake) keep(ops []operation, proc journal.Proc) (keys []string, err e
 		}
 		return err
 	}
-	for _, op := range ops {
+	for _, op := range in.arrange(ops) {
 		meta := op.wire.Metadata()
 		rules := in.rules(cmp.Or(text(meta, "cwd"), text(meta, "working_directory")))
 		if rules.Off {
@@ -138,6 +173,12 @@ func (in *intake) keep(ops []operation, proc journal.Proc) (keys []string, err e
 			return write(before, next)
 		}
 		p, err := in.index.enter(op.wire.TraceID, text(meta, "thread_id"), text(meta, "turn_id"), number(meta), leave)
+		if errors.Is(err, errLongName) {
+			if err := in.state.Drop(journal.DropTooLarge, 1); err != nil {
+				return keys, err
+			}
+			continue
+		}
 		if err != nil {
 			return keys, err
 		}

@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"mime"
 	"mime/multipart"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/tracesmith/tracesmith/internal/ingest"
@@ -79,28 +81,49 @@ func lessParts(contentType string, body []byte, out map[string]bool) (rest []byt
 }
 
 func lessRuns(body []byte, out map[string]bool) ([]byte, error) {
-	lists := map[string][]json.RawMessage{}
-	if err := json.Unmarshal(body, &lists); err != nil {
+	var whole map[string]json.RawMessage
+	if err := json.Unmarshal(body, &whole); err != nil {
 		return nil, fmt.Errorf("relay: split: %w", err)
 	}
-	for _, verb := range []runtypes.Verb{runtypes.Post, runtypes.Patch} {
-		var kept []json.RawMessage
-		for _, raw := range lists[string(verb)] {
+	for _, verb := range []string{string(runtypes.Post), string(runtypes.Patch)} {
+		var runs []json.RawMessage
+		if err := json.Unmarshal(whole[verb], &runs); err != nil && whole[verb] != nil {
+			return nil, fmt.Errorf("relay: split: %w", err)
+		}
+		runs = slices.DeleteFunc(runs, func(raw json.RawMessage) bool {
 			var run struct {
 				ID string `json:"id"`
 			}
-			if json.Unmarshal(raw, &run) != nil || !out[string(verb)+"."+strings.ToLower(run.ID)] {
-				kept = append(kept, raw)
-			}
-		}
-		lists[string(verb)] = kept
-		if kept == nil {
-			delete(lists, string(verb))
+			_ = json.Unmarshal(raw, &run) // of one that is no object the id is empty
+			return out[verb+"."+strings.ToLower(run.ID)]
+		})
+		if delete(whole, verb); len(runs) > 0 {
+			whole[verb] = list(runs)
 		}
 	}
-	rest, err := runtypes.Marshal(lists)
-	if err != nil {
-		return nil, fmt.Errorf("relay: split: %w", err)
+	var rest bytes.Buffer // an encoder would change the bytes
+	rest.WriteByte('{')
+	for i, key := range slices.Sorted(maps.Keys(whole)) {
+		name, err := json.Marshal(key)
+		if err != nil {
+			return nil, fmt.Errorf("relay: split: %w", err)
+		}
+		if i > 0 {
+			rest.WriteByte(',')
+		}
+		rest.Write(append(append(name, ':'), whole[key]...))
 	}
-	return rest, nil
+	rest.WriteByte('}')
+	return rest.Bytes(), nil
+}
+
+func list(runs []json.RawMessage) json.RawMessage {
+	out := []byte{'['}
+	for i, run := range runs {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = append(out, run...)
+	}
+	return append(out, ']')
 }

@@ -26,6 +26,7 @@ type turn struct {
 	End     *end                     `json:"end,omitempty"`  // of the last native root that did
 	Model   runtypes.Model           `json:"model,omitzero"` // of the last model call that said it
 	Last    time.Time                `json:"last,omitzero"`  // newest time that any run told
+	Left    bool                     `json:"left,omitempty"` // the thread has gone on to another turn
 }
 
 // node is a native run, as far as others depend on it.
@@ -186,6 +187,15 @@ func (t *turn) open(run *runtypes.Run) {
 // round may follow at once, as when a hook answered.
 func (t *turn) settled() bool {
 	return t.Open[t.Root] != nil && t.Live <= 0 && t.End != nil && !t.End.Awaiting
+}
+
+// leave ends a turn that the thread has left, if nothing of it is missing. Else its end
+// may be on another request's way, and is waited for as the drainer waits.
+func (t *turn) leave(src integrations.Source) []runtypes.Op {
+	if !t.Left || len(t.Late) > 0 || !t.settled() {
+		return nil
+	}
+	return t.close(src, "", false)
 }
 
 // close ends the turn, for a reason where it did not end by itself. With all, nothing
