@@ -38,7 +38,7 @@ func startsWord(b []byte, at int) bool {
 			return true
 		}
 	}
-	return at >= 6 && b[at-6] == '\\' && b[at-5] == 'u'
+	return at >= 6 && b[at-6] == '\\' && b[at-5] == 'u' || afterColour(b, at)
 }
 
 // blob is how much base64 before a place tells that the place is in the middle of it.

@@ -17,9 +17,11 @@ type frame struct {
 	named  verdict // of an object: what {"name":"API_KEY" says of its value
 	holder verdict // of an object: what the key says that it was given to
 
+	items   int       // of a list: how many strings were in it
 	options []*option // of a list: those of the commands that are in it
 	pending verdict   // of a list: what a flag says of the argument after it
 	option  *option   // of a list: the option before
+	pair    verdict   // of a list: what its first string, a name, says of its second
 }
 
 // open enters an object or a list.
@@ -51,6 +53,10 @@ func (w *walker) argument(text []byte) (from int, rule string, ok bool) {
 	}
 	pending, before := w.pending, w.option
 	w.pending, w.option = verdict{}, nil
+	if w.items++; w.items == 2 && w.next < len(w.doc) && w.doc[w.next] == ']' && w.pair.how != none && secretText(text, w.pair.how) && random(text) && hasDigit(text) {
+		return afterScheme(text, 0), w.pair.rule, true
+	}
+	w.pair = verdict{}
 	switch {
 	case pending.how != none && secretText(text, pending.how) && text[0] != '-':
 		return afterScheme(text, 0), pending.rule, true
@@ -63,6 +69,9 @@ func (w *walker) argument(text []byte) (from int, rule string, ok bool) {
 		return 0, "", false
 	}
 	if text[0] != '-' {
+		if w.items == 1 && len(w.outer) > 0 && w.outer[len(w.outer)-1].list {
+			w.pair = w.judge(text) // [["password","…"]]
+		}
 		w.command(text)
 		return 0, "", false
 	}

@@ -6,15 +6,19 @@ import "sync"
 type kind uint8
 
 const (
-	kindToken  kind = iota // a token starts here
-	kindPEM                // a private key's block starts here
-	kindName               // a sensitive name ends here
-	kindHeader             // an authorization header's name ends here
-	kindBearer             // a bearer token may follow
-	kindURL                // a URL's host, perhaps with a user before it, follows
-	kindOption             // a command's option that may take a password
-	kindVendor             // a vendor's name, which may be part of a value's
-	kindBasic              // base64 of user and password may follow
+	kindToken    kind = iota // a token starts here
+	kindPEM                  // a private key's block starts here
+	kindName                 // a sensitive name ends here
+	kindHeader               // an authorization header's name ends here
+	kindBearer               // a bearer token may follow
+	kindURL                  // a URL's host, perhaps with a user before it, follows
+	kindOption               // a command's option that may take a password
+	kindVendor               // a vendor's name, which may be part of a value's
+	kindBasic                // base64 of user and password may follow
+	kindPhrase               // words that tell of a secret begin here
+	kindCookie               // a cookie header's name ends here
+	kindManifest             // the values of a Kubernetes manifest may follow
+	kindRecord               // a line of a .pgpass file may go on here
 )
 
 // keyword is a literal that a secret cannot do without.
@@ -23,7 +27,7 @@ type keyword struct {
 	fold bool   // in any case
 	kind kind
 	name string // for the marker
-	rule int    // of a token: its place in rules; of a vendor: in vendors
+	rule int    // of a token: its place in rules; of a vendor: in vendors; of a phrase: in phrases
 	how  trust  // of a name: what its value must show
 	next uint16 // the keyword to try after this one; 0: none
 }
@@ -107,8 +111,19 @@ func newFull() *index {
 		x.addToken(&rarer[i], false)
 	}
 	x.addPrefixes()
+	for i := range phrases {
+		for _, word := range phrases[i].keywords {
+			x.add(keyword{text: word, fold: true, kind: kindPhrase, name: phrases[i].name, rule: i})
+		}
+	}
 	for _, k := range names {
 		x.add(k)
+	}
+	x.add(keyword{text: "cookie", fold: true, kind: kindCookie, name: "cookie"})
+	x.add(keyword{text: "data:", kind: kindManifest, name: "secret"})
+	x.add(keyword{text: "Data:", kind: kindManifest, name: "secret"})
+	for _, port := range records {
+		x.add(keyword{text: port, kind: kindRecord, name: "password"})
 	}
 	x.add(keyword{text: "authorization", fold: true, kind: kindHeader, name: authHeader})
 	x.add(keyword{text: "bearer", fold: true, kind: kindBearer, name: "bearer"})

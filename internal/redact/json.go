@@ -19,6 +19,7 @@ type walker struct {
 	inner []byte  // the document in the literal, without its secrets; nil: none, or none there
 	text  []byte  // scratch: the decoded literal
 	spans []span  // scratch
+	next  int     // where the document goes on after the literal and blanks
 	rule  verdict // of the value that comes next: what its key says
 	label bool    // the value that comes next is a name
 
@@ -45,8 +46,8 @@ func (w *walker) walk() error {
 			w.text = unescape(w.text[:0], text)
 			text = w.text
 		}
-		after := skip(w.doc, at, len(w.doc), isSpace)
-		if after < len(w.doc) && w.doc[after] == ':' {
+		w.next = skip(w.doc, at, len(w.doc), isSpace)
+		if w.next < len(w.doc) && w.doc[w.next] == ':' {
 			w.spans = w.index.scan(text, w.spans[:0])
 			w.key(text)
 		} else {
@@ -128,6 +129,9 @@ func (w *walker) key(text []byte) {
 		w.label, w.rule = true, verdict{}
 		return
 	}
+	if w.rule = w.told(text); w.rule.how != none {
+		return
+	}
 	if w.rule = w.judge(text); w.rule.how != none || w.rule.vendor != nil {
 		return
 	}
@@ -142,6 +146,9 @@ func (w *walker) key(text []byte) {
 func (w *walker) judge(name []byte) verdict {
 	if isHeader(name) {
 		return verdict{rule: authHeader, how: weak}
+	}
+	if isCookie(name) {
+		return verdict{rule: cookieRule, how: weak}
 	}
 	return w.index.sensitive(name)
 }
@@ -168,6 +175,14 @@ func (w *walker) value(text []byte, escaped bool) {
 	case w.rule.rule == authHeader:
 		if from, to := credential(text, 0); to > from {
 			w.spans = append(w.spans, span{from, to, precise(text[from:to], authHeader)})
+			return
+		}
+	case w.rule.rule == cookieRule:
+		if w.spans = crumbs(text, 0, w.spans); len(w.spans) > 0 {
+			return
+		}
+	case w.rule.how == data:
+		if w.spans = dataValue(text, 0, len(text), w.spans); len(w.spans) > 0 {
 			return
 		}
 	case secretText(text, w.rule.how):

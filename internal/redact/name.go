@@ -28,12 +28,18 @@ var names = [...]keyword{
 	{text: "goog-signature", fold: true, kind: kindName, name: "signed-url", how: weak},
 	{text: "?sig", kind: kindName, name: "signed-url", how: faint},
 	{text: "&sig", kind: kindName, name: "signed-url", how: faint},
+	{text: "?key", kind: kindName, name: "api-key", how: faint},
+	{text: "&key", kind: kindName, name: "api-key", how: faint},
+	{text: "?code", kind: kindName, name: "token", how: faint},
+	{text: "&code", kind: kindName, name: "token", how: faint},
+	{text: "psk", fold: true, kind: kindName, name: "password", how: weak},
 	{text: "auth", fold: true, kind: kindName, name: "auth", how: faint},
 }
 
 // qualifiers make "key" a secret's name.
 var qualifiers = [...]string{
 	"api", "access", "private", "license", "account", "auth", "secret", "encryption", "signing", "master", "service",
+	"subscription", "shared", "storage", "hmac", "jwt",
 }
 
 const (
@@ -42,7 +48,7 @@ const (
 )
 
 // services before "pass" say whose password it is.
-var services = [...]string{"db", "database", "sql", "pg", "mysql", "smtp", "mail", "ftp", "ssh", "user", "root", "admin", "login", "proxy", "http"}
+var services = [...]string{"db", "database", "sql", "pg", "mysql", "smtp", "mail", "ftp", "ssh", "user", "root", "admin", "login", "proxy", "http", "store", "key"}
 
 // namedValue finds the value that is given to the sensitive name whose keyword is
 // b[from:to].
@@ -57,8 +63,8 @@ func namedValue(k *keyword, b []byte, from, to int) (int, int) {
 	}
 	shut := closing(b, end)
 	at, op := operator(b, shut)
-	if op == "" && isFlag(b, n) {
-		at, op = skip(b, end, 1, isBlank), "flag"
+	if op == "" && (isFlag(b, n) || isSet(b, n)) {
+		at, op = skip(b, end, maxBlanks, isBlank), "flag"
 	}
 	if op == "" {
 		return unassigned(b, n, shut)
@@ -81,18 +87,6 @@ type name struct {
 // inMarker reports whether b[start:end] is the rule's name in a marker.
 func inMarker(b []byte, start, end int) bool {
 	return bytes.HasSuffix(b[:start], []byte(markerStart)) && end < len(b) && b[end] == ']'
-}
-
-// element finds the text of an XML element: <password>…</password>.
-func element(b []byte, n name) (int, int) {
-	if n.start == 0 || b[n.start-1] != '<' || n.end >= len(b) || b[n.end] != '>' {
-		return 0, 0
-	}
-	to := unquoted(b, n.end+1)
-	if !bytes.HasPrefix(b[to:], []byte("</")) || !secretText(b[n.end+1:to], min(n.how, weak)) {
-		return 0, 0
-	}
-	return n.end + 1, to
 }
 
 // verdict is what a name says of its value.
@@ -241,8 +235,9 @@ func closing(b []byte, at int) int {
 
 // operator returns the operator that gives a value, and where it ends.
 func operator(b []byte, at int) (int, string) {
-	at = skip(b, at, maxBlanks, isBlank)
-	for _, op := range [...]string{":=", "===", "==", "=>", "!=", "?=", "=", ":"} {
+	at = skip(b, colour(b, at), maxBlanks, isBlank)
+	at = accessors(b, colour(b, at))
+	for _, op := range [...]string{":=", "===", "==", "=>", "!=", "?=", "=", ":", "||", "??", "%3D", "%3d"} {
 		if bytes.HasPrefix(b[at:], []byte(op)) {
 			return at + len(op), op
 		}
@@ -250,9 +245,42 @@ func operator(b []byte, at int) (int, string) {
 	return at, ""
 }
 
-// isFlag reports whether the name is that of a command line flag: --password.
+// accessors steps over what C# has between a property and its value: { get; set; }.
+func accessors(b []byte, at int) int {
+	if !bytes.HasPrefix(b[at:], []byte("{ get;")) {
+		return at
+	}
+	window := b[at:min(len(b), at+maxName)]
+	if end := bytes.IndexByte(window, '}'); end > 0 {
+		return skip(b, at+end+1, maxBlanks, isBlank)
+	}
+	return at
+}
+
+// isFlag reports whether the name is that of a command line flag: --password,
+// -storepass.
 func isFlag(b []byte, n name) bool {
-	return n.end < len(b) && isBlank(b[n.end]) && bytes.HasPrefix(b[n.start:], []byte("--"))
+	return n.end < len(b) && isBlank(b[n.end]) && b[n.start] == '-'
+}
+
+// isSet reports whether the word before the name says that what follows is its value:
+// setenv NAME value.
+func isSet(b []byte, n name) bool {
+	if n.end == len(b) || !isBlank(b[n.end]) || n.start == 0 || !isBlank(b[n.start-1]) {
+		return false
+	}
+	words := bytes.Fields(b[max(0, n.start-maxName):n.start])
+	if len(words) == 0 {
+		return false
+	}
+	last := words[len(words)-1]
+	for _, word := range [...]string{"setenv", "setx", "ENV", "-gx", "-Ux", "-x", "#define"} {
+		before := len(last) - len(word)
+		if before >= 0 && string(last[before:]) == word && (before == 0 || !isAlnum(last[before-1])) {
+			return true
+		}
+	}
+	return string(last) == "set" && len(words) > 1 && (bytes.HasSuffix(words[len(words)-2], []byte("configure")) || bytes.HasSuffix(words[len(words)-2], []byte("config")))
 }
 
 // nameStart returns where the name begins that from is in.

@@ -88,7 +88,10 @@ func valueKey(b []byte, at int) (int, bool) {
 // unassigned finds the value of a sensitive name that no operator follows. shut is
 // after the quote that closes the name, if one does.
 func unassigned(b []byte, n name, shut int) (int, int) {
-	if from, to := element(b, n); to > from {
+	if from, to := element(b, n, shut); to > from {
+		return from, to
+	}
+	if from, to := sentence(b, n, shut); to > from {
 		return from, to
 	}
 	if from, to := login(b, n); to > from {
@@ -100,7 +103,7 @@ func unassigned(b []byte, n name, shut int) (int, int) {
 		return 0, 0
 	}
 	next = skip(b, next, maxGap, isSpace)
-	if shut > n.end && bytes.HasPrefix(b[n.start:], []byte("-")) {
+	if shut > n.end && (b[n.start] == '-' || called(b, n)) {
 		return argument(b, n, next)
 	}
 	if labelled(b, n.start) {
@@ -122,6 +125,22 @@ func argument(b []byte, n name, at int) (int, int) {
 		return 0, 0
 	}
 	return open, end
+}
+
+// called reports whether the name in quotes is the first argument of a call:
+// setenv("API_KEY", "…").
+func called(b []byte, n name) bool {
+	start := nameStart(b, n.from)
+	for start > 0 && (b[start-1] == '.' || isWord(b[start-1])) && n.from-start < maxName {
+		start-- // db.password
+	}
+	if start == 0 || !isQuote(b[start-1]) {
+		return false
+	}
+	for start--; start > 0 && b[start-1] == '\\'; {
+		start--
+	}
+	return start > 0 && b[start-1] == '('
 }
 
 // labelled reports whether what begins at start is itself a value, a name that is

@@ -16,6 +16,7 @@ const (
 	attached shape = 1 << iota // -pX
 	apart                      // -p X
 	afterID                    // -u user:X, in either way
+	crumb                      // -b name=X
 )
 
 // options are the short options of common commands. A long one that is named after
@@ -28,8 +29,10 @@ var options = [...]option{
 	{flag: "-a", shape: apart | afterID, tools: []string{"http", "https", "xh"}},
 	{flag: "-a", shape: apart, tools: []string{"redis-cli"}},
 	{flag: "-p", shape: attached, tools: []string{"mysql", "mysqldump", "mysqladmin", "mysqlimport", "mysqlshow", "mariadb", "mariadb-dump", "mariadb-admin", "7z", "7za"}},
+	{flag: "-b", shape: apart | crumb, tools: []string{"curl"}},
+	{flag: "-k", shape: apart, tools: []string{"openssl"}},
 	{flag: "-p", shape: attached | apart, tools: []string{"sshpass", "mongo", "mongosh", "mongodump", "mongorestore", "mongoexport", "mongoimport", "login"}},
-	{flag: "-P", shape: apart, tools: []string{"zip", "unzip"}},
+	{flag: "-P", shape: attached | apart, tools: []string{"zip", "unzip", "sqlcmd", "bcp", "lftp"}},
 	{flag: "-w", shape: attached | apart, tools: []string{"ldapsearch", "ldapadd", "ldapmodify", "ldapdelete", "ldappasswd", "ldapwhoami"}},
 }
 
@@ -110,6 +113,10 @@ func (o *option) password(arg []byte) (int, bool) {
 		if from = bytes.IndexByte(arg, ':') + 1; from < 2 {
 			return 0, false
 		}
+	}
+	if o.shape&crumb != 0 {
+		from = bytes.IndexByte(arg, '=') + 1
+		return from, from > 1 && holdsSession(arg[:from-1], arg[from:])
 	}
 	v := arg[from:]
 	return from, len(v) > 0 && v[0] != '-' && secretText(v, strong) && !bytes.Contains(v, []byte("$("))

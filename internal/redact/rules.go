@@ -180,11 +180,3 @@ var tokens = [...]rule{
 	{name: "private-key", keywords: []string{"LS0tLS1CRUdJTi"}, pattern: `LS0tLS1CRUdJTi(?:BQUklWQVRFIEtFWS|BSU0EgUFJJVkFURSBLRVkt|BFQyBQUklWQVRFIEtFWS|BEU0EgUFJJVkFURSBLRVkt|BPUEVOU1NIIFBSSVZBVEUgS0VZ|BFTkNSWVBURUQgUFJJVkFURSBLRVkt|BQR1AgUFJJVkFURSBLRVkgQkxPQ0)[0-9A-Za-z+/]*=*`},
 	{name: "jwt", keywords: []string{"eyJ"}, pattern: `eyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]{8,}`, word: true},
 }
-
-// rarer are rules of our own for the full pass alone: their keywords are common, or
-// stand in the middle of the token.
-var rarer = [...]rule{
-	{name: "airtable-token", keywords: []string{"pat"}, pattern: `pat[0-9A-Za-z]{14}\.[0-9a-f]{64}`, word: true},
-	{name: "azure-client-secret", keywords: []string{"0Q~", "1Q~", "2Q~", "3Q~", "4Q~", "5Q~", "6Q~", "7Q~", "8Q~", "9Q~"}, back: 3, pattern: `[\w~.]{3}\dQ~[\w~.-]{31,34}`, word: true},
-	{name: "maxmind-license-key", keywords: []string{"_mmk"}, back: 36, pattern: `[0-9A-Za-z]{6}_[0-9A-Za-z]{29}_mmk\b`, word: true},
-}

@@ -20,9 +20,11 @@ func (x *index) scan(b []byte, spans []span) []span {
 				continue
 			}
 			if found, ok := in.look(k, from, i+1); ok && found.from >= free {
-				spans, free = append(spans, found), found.to
+				spans = append(append(spans, found), in.more...)
+				free, in.more = spans[len(spans)-1].to, in.more[:0]
 				break
 			}
+			in.more = in.more[:0]
 		}
 	}
 	return spans
@@ -32,7 +34,8 @@ func (x *index) scan(b []byte, spans []span) []span {
 type scanner struct {
 	*index
 	text   []byte
-	barren []int // by rule: where it matches nothing before; nil: nothing is known
+	barren []int  // by rule: where it matches nothing before; nil: nothing is known
+	more   []span // what look found after its first
 }
 
 // look decides whether there is a secret at the keyword text[from:to].
@@ -60,6 +63,14 @@ func (s *scanner) look(k *keyword, from, to int) (span, bool) {
 		found.from, found.to = optionValue(b, from, to)
 	case kindBasic:
 		found.from, found.to = basicValue(b, from, to)
+	case kindPhrase:
+		found.from, found.to = phrases[k.rule].find(b, from)
+	case kindCookie:
+		found = s.first(cookies(b, from, to, s.more))
+	case kindManifest:
+		found = s.first(manifest(b, to, s.more))
+	case kindRecord:
+		found.from, found.to = record(b, from, to)
 	case kindVendor:
 		found = vendorValue(s.vendors[k.rule], b, to)
 	}
@@ -70,6 +81,15 @@ func (s *scanner) look(k *keyword, from, to int) (span, bool) {
 		found.rule = precise(b[found.from:found.to], found.rule)
 	}
 	return found, true
+}
+
+// first returns the first of many finds and keeps the others.
+func (s *scanner) first(all []span) span {
+	if len(all) == 0 {
+		return span{}
+	}
+	s.more = all[1:]
+	return all[0]
 }
 
 // token returns where the token ends that starts at from.

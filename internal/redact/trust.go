@@ -10,6 +10,7 @@ const (
 	likely              // it must have a digit or change its case: pass
 	weak                // numbers are none: token, key, secret
 	strong              // a password's
+	data                // a Secret's: any value is one
 )
 
 // longNumber is how many digits make a number a secret where numbers are none:

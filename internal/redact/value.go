@@ -26,6 +26,18 @@ type place struct {
 func value(b []byte, p place, at int) (int, int) {
 	start := skip(b, at, maxBlanks, isBlank)
 	p.spaced = p.spaced || start > at
+	if next := colour(b, start); next > start {
+		start = skip(b, next, maxBlanks, isBlank)
+	}
+	if p.op == ":" {
+		start = scalar(b, start)
+		if from, to := block(b, p, start); to > from {
+			return from, to
+		}
+	}
+	if p.op == "%3D" || p.op == "%3d" {
+		return encoded(b, p, start)
+	}
 	start = afterScheme(b, start)
 	if open, quote := opening(b, start); quote.char != 0 {
 		if quote.char == p.within && open == at+1 {
@@ -33,6 +45,12 @@ func value(b []byte, p place, at int) (int, int) {
 		}
 		end := quoted(b, open, quote)
 		v := b[open:end]
+		if p.op == "=" && !p.spaced && p.how == strong && shouted(b, p.name) && passwords(v) {
+			return open, end
+		}
+		if (p.op == "||" || p.op == "??") && (spaced(v) || !random(v)) {
+			return 0, 0
+		}
 		if !secretText(v, p.how) || quote.triple && (spaced(v) || end < len(b) && isBlank(b[end])) {
 			return 0, 0
 		}
@@ -40,6 +58,14 @@ func value(b []byte, p place, at int) (int, int) {
 			end = wordEnd(b, end)
 		}
 		return open, end
+	}
+	if p.op == "||" || p.op == "??" {
+		return 0, 0 // code
+	}
+	if bytes.HasPrefix(b[start:], []byte("[[")) && !bytes.HasPrefix(b[start+1:], []byte(markerStart)) { // Lua
+		if end := start + 2 + max(0, bytes.Index(b[start+2:min(len(b), start+maxValue)], []byte("]]"))); secretText(b[start+2:end], p.how) && !spaced(b[start+2:end]) {
+			return start + 2, end
+		}
 	}
 	if start < len(b) && (b[start] == '(' || b[start] == '[') {
 		if from, to := listed(b, p, start+1); to > from {
@@ -138,9 +164,9 @@ func unquoted(b []byte, from int) int {
 	limit := min(len(b), from+maxBare)
 	for i := from; i < limit; i++ {
 		switch c := b[i]; {
-		case isSpace(c) || isQuote(c) || c == '&' || c == ';' || c == '<' || c == '|':
+		case c == 0x1b || isSpace(c) || isQuote(c) || c == '&' || c == ';' || c == '<' || c == '|':
 			return i
-		case c == '\\' && i+1 < len(b) && bytes.IndexByte([]byte(`nrt"'\`), b[i+1]) >= 0:
+		case c == '\\' && i+1 < len(b) && (bytes.IndexByte([]byte(`nrt"'\`), b[i+1]) >= 0 || colour(b, i) > i):
 			return i
 		}
 	}
@@ -158,7 +184,7 @@ func wordEnd(b []byte, from int) int {
 // annotated reports whether what follows the name is its type and the value comes
 // later: password: string = "…".
 func annotated(b []byte, start, end int, p place) (int, bool) {
-	if p.op != ":" || end == start || !identifier(b[start:end]) {
+	if kind := b[start:end]; p.op != ":" || end == start || !identifier(bytes.TrimLeft(bytes.TrimRight(kind, ">?[]!"), "&*[")) && !bytes.HasPrefix(kind, []byte("Option<")) {
 		return 0, false
 	}
 	next := skip(b, end, maxBlanks, isBlank)

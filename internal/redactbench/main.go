@@ -37,7 +37,11 @@ func run(w io.Writer, seed uint64, each int, root string, verbose bool) error {
 	if err != nil {
 		return err
 	}
-	names, err := recall(assignments(d, each), details)
+	names, err := recall(assignments(d, named(), each), details)
+	if err != nil {
+		return err
+	}
+	files, err := recall(assignments(d, credentials(), each), details)
 	if err != nil {
 		return err
 	}
@@ -51,18 +55,19 @@ func run(w io.Writer, seed uint64, each int, root string, verbose bool) error {
 		size += len(t.body)
 		vain += falseFinds(t, details)
 	}
-	found := prefixes.found + names.found
+	found := prefixes.found + names.found + files.found
 	precision := float64(found) / float64(found+vain)
 
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(table, "recall, by prefix\t%.4f\tgoal 1.0\t%d of %d, %d kinds\n", prefixes.rate(), prefixes.found, prefixes.all, prefixes.kinds)
 	fmt.Fprintf(table, "recall, NAME=value\t%.4f\tgoal 0.95\t%d of %d, %d forms\n", names.rate(), names.found, names.all, names.kinds)
+	fmt.Fprintf(table, "recall, files and commands\t%.4f\tgoal 0.95\t%d of %d, %d forms\n", files.rate(), files.found, files.all, files.kinds)
 	fmt.Fprintf(table, "precision\t%.4f\tgoal 0.99\t%d found in vain in %.1f MB of %d benign texts\n", precision, vain, float64(size)/1e6, len(benign))
 	speed(table, benign)
 	if err := table.Flush(); err != nil {
 		return err
 	}
-	if prefixes.rate() < 1 || names.rate() < 0.95 || precision < 0.99 {
+	if prefixes.rate() < 1 || names.rate() < 0.95 || files.rate() < 0.95 || precision < 0.99 {
 		return errors.New("a goal is missed")
 	}
 	return nil

@@ -76,9 +76,9 @@ func tokens(d drawer, each int) (all []plant) {
 	return all
 }
 
-// assignments plants each form of NAME=value in each place that can take it.
-func assignments(d drawer, each int) (all []plant) {
-	for _, f := range named() {
+// assignments plants each form in each place that can take it.
+func assignments(d drawer, forms []form, each int) (all []plant) {
+	for _, f := range forms {
 		for _, p := range places() {
 			for range each {
 				secret := f.value(d)
