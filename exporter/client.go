@@ -195,14 +195,18 @@ func (c *Client) dropItem(it *item, why *DropError) {
 
 // drop counts and reports ops that will not arrive.
 func (c *Client) drop(ops []runtypes.Op, why *DropError) {
-	if len(ops) == 0 {
+	n := len(ops) + why.Unnamed
+	if n == 0 {
 		return
 	}
 	why.Endpoint = c.cfg.Endpoint
-	total, warn := c.stats.dropped(len(ops), why, c.now())
+	total, warn := c.stats.dropped(n, why, c.now())
 	if warn {
-		c.cfg.Logger.Warn("ops dropped", "ops", len(ops), "reason", why.Reason, "total", total,
-			"first", runID(ops[0]), "error", why.Err)
+		first := uuid.Nil
+		if len(ops) > 0 {
+			first = runID(ops[0])
+		}
+		c.cfg.Logger.Warn("ops dropped", "ops", n, "reason", why.Reason, "total", total, "first", first, "error", why.Err)
 	}
 	if c.cfg.OnDrop == nil {
 		return

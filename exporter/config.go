@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tracesmith/tracesmith/exporter/internal/dialect"
 	"github.com/tracesmith/tracesmith/runtypes"
 )
 
@@ -51,6 +52,9 @@ type Config struct {
 	Replicas []Replica
 	replica  *Replica // the one this Config was split off for
 	unusable error    // set where to go on would take runs to where they do not belong
+
+	// Dialect is what the server takes, if it is no LangSmith: package exporter/otlp sets it.
+	Dialect *dialect.Dialect
 
 	Header http.Header // more headers; they replace none of the exporter's own
 
@@ -121,7 +125,7 @@ func (c Config) withDefaults() (Config, error) {
 	if err := c.check(); err != nil {
 		return c, err
 	}
-	if c.Project == "" && c.Address == "" {
+	if c.Project == "" && c.Address == "" && c.Dialect == nil {
 		c.Project = DefaultProject
 	}
 	if c.Sampling != nil {

@@ -22,44 +22,52 @@ func (c *Client) deliverUntil(ctx context.Context, items []*item, until time.Tim
 	if c.tooSlow(items) {
 		return c.each(halves(items), again)
 	}
-	err := c.send(ctx, items, until)
+	refused, err := c.send(ctx, items, until)
+	if err == nil && refused > 0 {
+		c.partly(items, refused)
+		return nil
+	}
 	if err == nil {
 		c.delivered(items)
 		return nil
 	}
 	var slow *slowError
 	var temporary *TemporaryError
-	var refused *StatusError
+	var status *StatusError
 	switch {
 	case errors.As(err, &slow):
 		return c.each(halves(items), again)
-	case errors.As(err, &temporary) || !errors.As(err, &refused):
+	case errors.As(err, &temporary) || !errors.As(err, &status):
 		return err
 	}
-	switch refused.Status {
+	switch status.Status {
 	case http.StatusConflict:
 		return c.resolveConflict(ctx, items)
 	case http.StatusRequestEntityTooLarge:
-		return c.resolveSize(ctx, items, refused)
+		return c.resolveSize(ctx, items, status)
 	case http.StatusBadRequest, http.StatusUnprocessableEntity:
-		return c.isolate(ctx, items, refused)
+		return c.isolate(ctx, items, status)
 	}
 	return err
 }
 
-// send posts items, changing endpoint and coding to what the server takes.
-func (c *Client) send(ctx context.Context, items []*item, until time.Time) error {
+// send posts items, changing endpoint and coding to what the server takes. refused is
+// how many of them it did not take although it accepted the request.
+func (c *Client) send(ctx context.Context, items []*item, until time.Time) (refused int, err error) {
 	for {
-		req := c.newRequest(items)
+		req, err := c.newRequest(items)
+		if err != nil {
+			return 0, err
+		}
 		req.divisible = len(items) > 1
-		err := c.sendWithRetry(ctx, req, until)
+		err = c.sendWithRetry(ctx, req, until)
 		if err == nil && req.path == pathBatch {
 			for _, it := range items {
 				c.stats.detached(len(it.wire.files))
 			}
 		}
 		if !c.adapt(req, err) {
-			return err
+			return req.refused, err
 		}
 	}
 }

@@ -72,6 +72,7 @@ type DropError struct {
 	Reason   Reason
 	Err      error
 	Endpoint string // where the ops were to go
+	Unnamed  int    // ops that are lost beside those that are named: the server did not say which
 }
 
 func (e *DropError) Error() string {

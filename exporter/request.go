@@ -28,23 +28,27 @@ type request struct {
 	plain  int // bytes before compression
 
 	divisible bool // holds more than one write
+	refused   int  // of its runs, by an answer that accepts the others
 }
 
 // newRequest encodes records for the endpoint and the coding that the server is
 // known to take.
-func (c *Client) newRequest(items []*item) *request {
+func (c *Client) newRequest(items []*item) (*request, error) {
 	records := make([]*record, len(items))
 	size := 0
 	for i, it := range items {
 		records[i] = &it.wire
 		size += it.wire.size()
 	}
+	if c.cfg.Dialect != nil {
+		return c.newForeign(records)
+	}
 	if !c.server.multipart() {
 		body := appendBatch(make([]byte, 0, size), records)
 		return &request{
 			path: pathBatch, body: body, plain: len(body),
 			header: http.Header{"Content-Type": {"application/json"}},
-		}
+		}, nil
 	}
 	boundary := newBoundary()
 	req := &request{
@@ -60,14 +64,14 @@ func (c *Client) newRequest(items []*item) *request {
 	}
 	if !ok {
 		req.body = body
-		return req
+		return req, nil
 	}
 	c.coder.keep(body)
 	req.body, req.coding = packed, as
 	req.header.Set("Content-Encoding", string(as))
 	req.header.Set("X-Pre-Compressed-Size", strconv.Itoa(req.plain))
 	req.header.Set("X-Post-Compressed-Size", strconv.Itoa(len(packed)))
-	return req
+	return req, nil
 }
 
 // newBoundary draws a delimiter that no body can be made to hold.

@@ -108,6 +108,9 @@ func (c *Client) attempt(ctx context.Context, req *request) (again bool, floor t
 	case got.status/100 == 2 && got.page:
 		return true, floor, errWebPage
 	case got.status/100 == 2:
+		if d := c.cfg.Dialect; d != nil {
+			req.refused = d.Refused(got.body)
+		}
 		return false, 0, nil
 	default:
 		return temporary(got.status), floor, got.refusal(req.path)

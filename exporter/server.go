@@ -73,6 +73,16 @@ func (s *server) coding() coding {
 	return codingNone
 }
 
+// plainest is the coding that every server takes but one that has refused it.
+func (s *server) plainest() coding {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.plain || s.noGzip {
+		return codingNone
+	}
+	return codingGzip
+}
+
 // limits returns how many ops and bytes a request may hold: the lowest of what is
 // configured, what the server states and what it has refused.
 func (s *server) limits(cfg *Config) (ops, bytes int) {
@@ -160,7 +170,7 @@ func (c *Client) Warm() {
 	s := &c.server
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.info != nil || s.asking != nil || c.now().Before(s.askAgain) || c.life.Err() != nil {
+	if c.cfg.Dialect != nil || s.info != nil || s.asking != nil || c.now().Before(s.askAgain) || c.life.Err() != nil {
 		return
 	}
 	s.asking = make(chan struct{})

@@ -76,6 +76,13 @@ func (c *counters) delivered(ops int) {
 	c.s.Delivered += int64(ops)
 }
 
+// undelivered takes back what delivered counted.
+func (c *counters) undelivered(ops int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.s.Delivered -= int64(ops)
+}
+
 // dropped returns the drops for that reason so far, and whether it is time to
 // warn of them.
 func (c *counters) dropped(ops int, why *DropError, now time.Time) (total int64, warn bool) {

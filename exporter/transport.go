@@ -35,6 +35,8 @@ type transport struct {
 	resty *resty.Client
 	token func(ctx context.Context, refused string) (string, error) // nil: none is sent
 	idle  func()                                                    // closes the connections that are ours
+
+	binary bool // answers are no JSON
 }
 
 // answer is what came back.
@@ -75,8 +77,10 @@ func newTransport(cfg *Config) *transport {
 		SetLogger(quiet{}).
 		SetDisableWarn(true).
 		SetDoNotParseResponse(true).
-		SetHeader("User-Agent", "tracesmith/"+runtypes.Version()).
-		SetHeader("Accept", "application/json")
+		SetHeader("User-Agent", "tracesmith/"+runtypes.Version())
+	if t.binary = cfg.Dialect != nil; !t.binary {
+		t.resty.SetHeader("Accept", "application/json")
+	}
 	for name, values := range cfg.Header {
 		if t.resty.Header.Get(name) == "" && !reserved(name) {
 			t.resty.Header[http.CanonicalHeaderKey(name)] = values
@@ -166,7 +170,7 @@ func (t *transport) send(ctx context.Context, method string, req *request, token
 		return nil, fmt.Errorf("exporter: %s: answer: %w", req.path, err)
 	}
 	return &answer{
-		status: resp.StatusCode(), body: raw, page: foreign(resp.Header().Get("Content-Type"), raw),
+		status: resp.StatusCode(), body: raw, page: t.foreign(resp.Header().Get("Content-Type"), raw),
 		retryAfter: resp.Header().Get("Retry-After"), date: resp.Header().Get("Date"),
 	}, nil
 }
@@ -188,11 +192,14 @@ func subject(token string) string {
 	return claims.Subject
 }
 
-// foreign reports whether an answer is somebody else's than LangSmith's, which
+// foreign reports whether an answer is somebody else's than the server's. LangSmith
 // says a JSON object or nothing. What stands in between labels its pages as it likes.
-func foreign(contentType string, body []byte) bool {
+func (t *transport) foreign(contentType string, body []byte) bool {
 	kind, _, _ := mime.ParseMediaType(contentType)
 	body = bytes.TrimLeft(body, " \t\r\n")
+	if t.binary {
+		return kind == "text/html" || len(body) > 0 && body[0] == '<'
+	}
 	return kind == "text/html" || len(body) > 0 && body[0] != '{'
 }
 
