@@ -75,7 +75,7 @@ func (t *turn) place(run *runtypes.Run, n *node, w *write) (above *node) {
 		}
 	}
 	if len(segments) == 1 {
-		order = ""
+		order, parent = "", "" // a root
 	} else if last := order[strings.LastIndexByte(order, '.')+1:]; own[:stampLen] < last[:stampLen] {
 		own = last[:stampLen] + own[stampLen:] // a child does not begin before its parent
 	}

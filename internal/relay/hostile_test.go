@@ -91,6 +91,7 @@ func TestARunThatCannotBeReadCostsOnlyItself(t *testing.T) {
 	for name, c := range spoils {
 		for _, uri := range []string{"/runs/batch", "/runs/multipart"} {
 			t.Run(name+uri, func(t *testing.T) {
+				t.Parallel()
 				upstream := newFar(t, http.StatusAccepted)
 				url, token, dir := before(t, upstream.URL)
 				body, kind := batchOf(append(spoiled(c.spoil), other)), "application/json"
@@ -119,6 +120,7 @@ func TestARunThatCannotBeReadCostsOnlyItself(t *testing.T) {
 			})
 		}
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			b := newBench(t, ingest.Config{}).start()
 			b.post(spoiled(c.spoil)...)
 			runs := b.await("the turn", func(runs []runtypes.Wire) bool {
@@ -162,6 +164,7 @@ func TestWhatADeepAgentsClientSendsIsReadOrDoesNotLeave(t *testing.T) {
 		"more than is looked into": {"", "/runs/batch", "application/json", "", bytes.Repeat([]byte(" "), maxBody+2), http.StatusRequestEntityTooLarge},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			upstream := newFar(t, http.StatusAccepted)
 			url, token, dir := before(t, upstream.URL)
 			header := http.Header{"X-Api-Key": {token}, "Content-Type": {c.kind}}

@@ -31,7 +31,7 @@ type place struct {
 	Trace  string `json:"trace"`
 	Thread string `json:"thread"`
 	Turn   string `json:"turn"`
-	Number int    `json:"number"` // of the turn in its thread, from 1
+	Number int    `json:"number"` // of the turn in its thread, from 1; 0: of no turn
 }
 
 // session is the name of the turn's journal.
@@ -96,6 +96,9 @@ func (x *index) shorten(path string, all []place) error {
 
 func (x *index) add(p place) {
 	x.traces[p.Trace] = p
+	if p.Number == 0 {
+		return
+	}
 	x.turns[p.session()] = p.Number
 	if p.Number >= x.threads[p.Thread].Number {
 		x.threads[p.Thread] = p
@@ -115,7 +118,8 @@ func (x *index) find(trace string) (place, bool) {
 // enter returns the turn of a trace, which it may be the first to tell of. Then leave is
 // told of the turn that the thread has left for it, if it has: before the index is, so
 // that a relay that is killed in between does so again. native is the number that the
-// agent gives the turn, which begins anew with every start of the agent.
+// agent gives the turn, which begins anew with every start of the agent. Without leave the
+// trace is no turn.
 func (x *index) enter(trace, thread, turn string, native int, leave func(place) error) (p place, err error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -127,7 +131,10 @@ func (x *index) enter(trace, thread, turn string, native int, leave func(place) 
 		return p, errLongName
 	}
 	number, again := x.turns[p.session()]
-	if !again {
+	switch {
+	case leave == nil:
+		number = 0
+	case !again:
 		last, known := x.threads[p.Thread]
 		number = max(last.Number+1, native)
 		if known {

@@ -133,7 +133,7 @@ func (in *intake) arrange(ops []operation) []operation {
 // state goes by a library's name, and yet by the agent's runtime and turn.
 func claims(w runtypes.Wire) bool {
 	meta := w.Metadata()
-	return text(meta, "ls_integration") == Integration ||
+	return text(meta, "ls_integration") == Integration || aside(w) ||
 		isNote(w) && text(meta, "ls_agent_runtime") == runtimeName && text(meta, "turn_id") != ""
 }
 
@@ -171,6 +171,9 @@ func (in *intake) keep(ops []operation, proc journal.Proc) (keys []string, err e
 			next := entry
 			next.Event, next.Session = lineNext, before.session()
 			return write(before, next)
+		}
+		if aside(op.wire) {
+			leave = nil
 		}
 		p, err := in.index.enter(op.wire.TraceID, text(meta, "thread_id"), text(meta, "turn_id"), number(meta), leave)
 		if errors.Is(err, errLongName) {

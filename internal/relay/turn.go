@@ -35,6 +35,7 @@ type node struct {
 	Patched bool   `json:"e,omitempty"`
 	Hidden  string `json:"h,omitempty"` // name of a run that is left out, and its children move up
 	Note    bool   `json:"n,omitempty"` // a root in which the client changed its state and did nothing
+	Aside   bool   `json:"s,omitempty"` // see aside
 	Root    bool   `json:"r,omitempty"` // a further root of the turn: its children go to the first
 	Call    string `json:"c,omitempty"` // of a tool: the id of its call
 	Agent   string `json:"a,omitempty"` // of a tool that starts a subagent: that one's type
@@ -53,6 +54,13 @@ type end struct {
 // of a thread by hand, as after an abort.
 func isNote(w runtypes.Wire) bool {
 	return w.ParentRunID == "" && strings.HasSuffix(w.Name, "UpdateState")
+}
+
+// aside reports whether a run is a model call that the client makes for itself and for no
+// turn, as for a thread's title: its own mark is all that it says of the agent.
+func aside(w runtypes.Wire) bool {
+	meta := w.Metadata()
+	return w.ParentRunID == "" && w.RunType == "llm" && text(meta, "turn_id") == "" && text(meta, "deepagents_code_configured_model") != ""
 }
 
 func newTurn() *turn {
@@ -90,7 +98,8 @@ func (t *turn) fold(w *write) []runtypes.Op {
 	n.Posted = true
 	n.Patched = n.Patched || w.verb == runtypes.Patch || w.wire.EndTime != ""
 	t.identify(w)
-	if w.wire.ParentRunID == "" {
+	n.Aside = n.Aside || first && aside(w.wire)
+	if w.wire.ParentRunID == "" && !n.Aside {
 		if n.Note = n.Note || first && isNote(w.wire); n.Note {
 			return nil
 		}
