@@ -6,10 +6,17 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
-	"github.com/go-git/go-git/v5"
+	"github.com/go-git/go-billy/v5/osfs"
 	"github.com/go-git/go-git/v5/config"
 	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/cache"
+	format "github.com/go-git/go-git/v5/plumbing/format/config"
+	"github.com/go-git/go-git/v5/plumbing/storer"
+	"github.com/go-git/go-git/v5/storage/filesystem"
+	"github.com/go-git/go-git/v5/storage/filesystem/dotgit"
 
 	"github.com/tracesmith/tracesmith/internal/githead"
 )
@@ -17,22 +24,27 @@ import (
 // maxConfig bounds a repository's configuration file.
 const maxConfig = 1 << 20
 
-// byLibrary asks go-git. It refuses repositories with extensions that it does not
-// know (worktreeConfig, partialClone, sha256, reftable), follows no include and
-// applies no insteadOf; the last two make its answer doubtful.
+// byLibrary asks go-git. It refuses repositories with extensions (worktreeConfig,
+// partialClone, sha256, reftable), follows no include and applies no insteadOf; the
+// last two make its answer doubtful.
+//
+// go-git's storage is all that this takes: the package git above it links SSH and
+// OpenPGP, four megabytes of a program that hooks start.
 func byLibrary(head githead.Head) (answer, error) {
 	if err := checkFiles(head); err != nil {
 		return answer{}, err
 	}
-	repo, err := git.PlainOpenWithOptions(head.Root, &git.PlainOpenOptions{
-		DetectDotGit:          true,
-		EnableDotGitCommonDir: true,
-	})
+	dir := dotgit.NewRepositoryFilesystem(osfs.New(head.Dir), osfs.New(head.Common))
+	repo := filesystem.NewStorage(dir, cache.NewObjectLRUDefault())
+	cfg, err := repo.Config()
 	if err != nil {
-		return answer{}, fmt.Errorf("gitinfo: open: %w", err)
+		return answer{}, fmt.Errorf("gitinfo: config: %w", err)
+	}
+	if extended(cfg) {
+		return answer{}, errExtended
 	}
 	found := answer{root: head.Root, branch: head.Branch}
-	ref, err := repo.Reference(plumbing.HEAD, false)
+	ref, err := repo.Reference(plumbing.HEAD)
 	if err != nil {
 		return answer{}, fmt.Errorf("gitinfo: HEAD: %w", err)
 	}
@@ -43,7 +55,7 @@ func byLibrary(head githead.Head) (answer, error) {
 		if name.IsBranch() {
 			found.branch = name.Short()
 		}
-		ref, err = repo.Reference(name, true)
+		ref, err = storer.ResolveReference(repo, name)
 	}
 	switch {
 	case err == nil:
@@ -51,14 +63,29 @@ func byLibrary(head githead.Head) (answer, error) {
 	case !errors.Is(err, plumbing.ErrReferenceNotFound): // not found: no commit yet
 		return answer{}, fmt.Errorf("gitinfo: HEAD: %w", err)
 	}
-	cfg, err := repo.Config()
-	if err != nil {
-		return answer{}, fmt.Errorf("gitinfo: config: %w", err)
-	}
 	found.root = worktree(cfg, head)
 	found.remote = remoteIn(cfg, found.branch)
 	found.doubtful = found.remote == "" || isAlias(found.remote) || includes(cfg)
 	return found, nil
+}
+
+// errExtended says that references may not be where go-git looks for them.
+var errExtended = errors.New("gitinfo: the repository is of another format or has extensions")
+
+// extended reports whether a repository's configuration asks programs to leave it
+// alone that do not know some extension: go-git's storage knows none and would read on.
+func extended(cfg *config.Config) bool {
+	switch cfg.Core.RepositoryFormatVersion {
+	case "", format.Version_0, format.Version_1:
+	default:
+		return true
+	}
+	if !cfg.Raw.HasSection("extensions") {
+		return false
+	}
+	return slices.ContainsFunc(cfg.Raw.Section("extensions").Options, func(o *format.Option) bool {
+		return !strings.EqualFold(o.Key, "noop") && !strings.EqualFold(o.Key, "noop-v1") // they change nothing
+	})
 }
 
 // byHand takes HEAD from the files and the remote from the configuration file
