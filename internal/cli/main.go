@@ -107,12 +107,17 @@ func (a *app) root() *cobra.Command {
 		SilenceUsage:      true,
 		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
 		Args:              knownCommand,
-		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-		Version:           versionText(),
-
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if ask, err := cmd.Flags().GetBool("version"); err == nil && ask {
+				return a.printVersion()
+			}
+			return cmd.Help()
+		},
 		SuggestionsMinimumDistance: 2,
 	}
-	root.SetVersionTemplate("{{.Version}}\n")
+	// Not cobra's own flag: a text of ours for that is a template, and with templates
+	// in the program the linker has to keep every method that any of them might name.
+	root.Flags().BoolP("version", "v", false, "version for tracesmith")
 	root.SetIn(a.stdin)
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)

@@ -15,11 +15,13 @@ func versionCommand(a *app) *cobra.Command {
 		Use:   "version",
 		Short: "Print the version",
 		Args:  argCount(0, 0),
-		RunE: func(*cobra.Command, []string) error {
-			_, err := fmt.Fprintln(a.stdout, versionText())
-			return err
-		},
+		RunE:  func(*cobra.Command, []string) error { return a.printVersion() },
 	}
+}
+
+func (a *app) printVersion() error {
+	_, err := fmt.Fprintln(a.stdout, versionText())
+	return err
 }
 
 // versionText says which build this is.
