@@ -51,7 +51,7 @@ const (
 )
 
 // Known reports whether this package knows the event.
-func (t Type) Known() bool { return eventProps[t] != nil }
+func (t Type) Known() bool { return eventTables().properties[t] != nil }
 
 // Event is one event of a stream, of any type. A type has the fields that the protocol
 // gives it; the others are nil, as are those the event leaves out.
@@ -117,7 +117,7 @@ func (e *Event) Owner() string { return Text(e.SubagentRunID) }
 // and open payloads with the bytes they came with, an empty metadata object only where
 // there was one.
 func (e Event) MarshalJSON() ([]byte, error) {
-	props := eventProps[e.Type]
+	props := eventTables().properties[e.Type]
 	if props == nil {
 		return nil, &Problem{Code: UnknownEvent}
 	}

@@ -1,167 +1,199 @@
 package agui
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"sync"
+)
 
 type eventProp = property[Event]
 
-// The properties of events. A name stands for one thing, but for "delta".
-var (
-	typeProp = eventProp{
-		name:  "type",
-		read:  func(*reader, *Event, json.RawMessage) string { return "" }, // read before all others
-		write: func(e *Event) json.RawMessage { return appendString(nil, string(e.Type)) },
+// eventTables hold the properties of each event. They are made once somebody reads an
+// event: they take longer than a hook that links them but never does.
+var eventTables = sync.OnceValue(func() eventTable {
+	p := newEventProps()
+	return eventTable{properties: p.table(), required: p.required(), expected: p.expected()}
+})
+
+type eventTable struct {
+	properties map[Type][]eventProp
+	required   map[Type][]eventProp // without which an event says nothing: what it is about
+	expected   map[Type][]eventProp // what else the protocol requires; an event without is taken for what it does say
+}
+
+// eventProps are the properties of events. A name stands for one thing, but for "delta".
+type eventProps struct {
+	kind, timestamp, rawEvent, metadata, owner                                                  eventProp
+	threadID, runID, protocolVersion, parentRunID, input, result, outcome, usage, message, code eventProp
+	stepName                                                                                    eventProp
+	messageID, role, name, delta, toolCallID, toolCallName, parentMessageID, resultContent      eventProp
+	activityContent, messages, activityType, replace, stateDelta, patch                         eventProp
+	subtype, entityID, encryptedValue, encryptedValueType, title                                eventProp
+	description, parentSubagent, parentToolCallID                                               eventProp
+	snapshot, payload, source, value                                                            eventProp
+}
+
+func newEventProps() *eventProps {
+	return &eventProps{
+		kind: eventProp{
+			name:  "type",
+			read:  func(*reader, *Event, json.RawMessage) string { return "" }, // read before all others
+			write: func(e *Event) json.RawMessage { return appendString(nil, string(e.Type)) },
+		},
+		timestamp: whole("timestamp", func(e *Event) **int64 { return &e.Timestamp }, -maxSafe),
+		rawEvent:  anyJSON("rawEvent", func(e *Event) *json.RawMessage { return &e.RawEvent }, false),
+		metadata:  metadataOf(func(e *Event) *Metadata { return &e.Metadata }),
+		owner:     text("subagentRunId", func(e *Event) **string { return &e.SubagentRunID }),
+
+		threadID:        text("threadId", func(e *Event) **string { return &e.ThreadID }),
+		runID:           text("runId", func(e *Event) **string { return &e.RunID }),
+		protocolVersion: text("protocolVersion", func(e *Event) **string { return &e.ProtocolVersion }, nullIsSloppy),
+		parentRunID:     text("parentRunId", func(e *Event) **string { return &e.ParentRunID }, nullIsSloppy),
+		input:           object("input", func(e *Event) **RunAgentInput { return &e.Input }, inputProps()),
+		result:          anyJSON("result", func(e *Event) *json.RawMessage { return &e.Result }, false),
+		outcome:         object("outcome", func(e *Event) **Outcome { return &e.Outcome }, outcomeProps()),
+		usage:           list("usage", func(e *Event) *[]TokenUsage { return &e.Usage }, usageProps(), nil),
+		message:         text("message", func(e *Event) **string { return &e.Message }),
+		code:            text("code", func(e *Event) **string { return &e.Code }, nullIsSloppy),
+		stepName:        text("stepName", func(e *Event) **string { return &e.StepName }),
+
+		messageID:       text("messageId", func(e *Event) **string { return &e.MessageID }),
+		role:            text("role", func(e *Event) **string { return &e.Role }, nullIsSloppy),
+		name:            text("name", func(e *Event) **string { return &e.Name }, nullIsSloppy),
+		delta:           deltaProperty(),
+		toolCallID:      text("toolCallId", func(e *Event) **string { return &e.ToolCallID }),
+		toolCallName:    text("toolCallName", func(e *Event) **string { return &e.ToolCallName }),
+		parentMessageID: text("parentMessageId", func(e *Event) **string { return &e.ParentMessageID }, nullIsLegacy),
+		resultContent:   content(func(e *Event) *json.RawMessage { return &e.Content }, BadField, noKind),
+		activityContent: typedJSON("content", func(e *Event) *json.RawMessage { return &e.Content }, objectKind),
+		messages:        list("messages", func(e *Event) *[]Message { return &e.Messages }, messageProps(), knownMessage),
+		activityType:    text("activityType", func(e *Event) **string { return &e.ActivityType }),
+		replace:         boolean("replace", func(e *Event) **bool { return &e.Replace }),
+		stateDelta:      typedJSON("delta", func(e *Event) *json.RawMessage { return &e.Patch }, arrayKind),
+		patch:           typedJSON("patch", func(e *Event) *json.RawMessage { return &e.Patch }, arrayKind),
+
+		subtype:            text("subtype", func(e *Event) **string { return &e.Subtype }),
+		entityID:           text("entityId", func(e *Event) **string { return &e.EntityID }),
+		encryptedValue:     text("encryptedValue", func(e *Event) **string { return &e.EncryptedValue }),
+		encryptedValueType: text("encryptedValueType", func(e *Event) **string { return &e.EncryptedValueType }, nullIsSloppy),
+		title:              text("title", func(e *Event) **string { return &e.Title }, nullIsSloppy),
+
+		description:      text("description", func(e *Event) **string { return &e.Description }, nullIsSloppy),
+		parentSubagent:   text("parentSubagentRunId", func(e *Event) **string { return &e.ParentSubagentRunID }, nullIsSloppy),
+		parentToolCallID: text("parentToolCallId", func(e *Event) **string { return &e.ParentToolCallID }, nullIsSloppy),
+
+		snapshot: anyJSON("snapshot", func(e *Event) *json.RawMessage { return &e.Snapshot }, true),
+		payload:  anyJSON("event", func(e *Event) *json.RawMessage { return &e.Payload }, true),
+		source:   text("source", func(e *Event) **string { return &e.Source }, nullIsSloppy),
+		value:    anyJSON("value", func(e *Event) *json.RawMessage { return &e.Value }, true),
 	}
-	timestampProp = whole("timestamp", func(e *Event) **int64 { return &e.Timestamp }, -maxSafe)
-	rawEventProp  = anyJSON("rawEvent", func(e *Event) *json.RawMessage { return &e.RawEvent }, false)
-	metadataProp  = metadataOf(func(e *Event) *Metadata { return &e.Metadata })
-	ownerProp     = text("subagentRunId", func(e *Event) **string { return &e.SubagentRunID })
-
-	threadIDProp        = text("threadId", func(e *Event) **string { return &e.ThreadID })
-	runIDProp           = text("runId", func(e *Event) **string { return &e.RunID })
-	protocolVersionProp = text("protocolVersion", func(e *Event) **string { return &e.ProtocolVersion }, nullIsSloppy)
-	parentRunIDProp     = text("parentRunId", func(e *Event) **string { return &e.ParentRunID }, nullIsSloppy)
-	inputProp           = object("input", func(e *Event) **RunAgentInput { return &e.Input }, inputProps)
-	resultProp          = anyJSON("result", func(e *Event) *json.RawMessage { return &e.Result }, false)
-	outcomeProp         = object("outcome", func(e *Event) **Outcome { return &e.Outcome }, outcomeProps)
-	usageProp           = list("usage", func(e *Event) *[]TokenUsage { return &e.Usage }, usageProps, nil)
-	messageProp         = text("message", func(e *Event) **string { return &e.Message })
-	codeProp            = text("code", func(e *Event) **string { return &e.Code }, nullIsSloppy)
-	stepNameProp        = text("stepName", func(e *Event) **string { return &e.StepName })
-
-	messageIDProp       = text("messageId", func(e *Event) **string { return &e.MessageID })
-	roleProp            = text("role", func(e *Event) **string { return &e.Role }, nullIsSloppy)
-	nameProp            = text("name", func(e *Event) **string { return &e.Name }, nullIsSloppy)
-	deltaProp           = deltaProperty()
-	toolCallIDProp      = text("toolCallId", func(e *Event) **string { return &e.ToolCallID })
-	toolCallNameProp    = text("toolCallName", func(e *Event) **string { return &e.ToolCallName })
-	parentMessageIDProp = text("parentMessageId", func(e *Event) **string { return &e.ParentMessageID }, nullIsLegacy)
-	resultContentProp   = content(func(e *Event) *json.RawMessage { return &e.Content }, BadField, noKind)
-	activityContentProp = typedJSON("content", func(e *Event) *json.RawMessage { return &e.Content }, objectKind)
-	messagesProp        = list("messages", func(e *Event) *[]Message { return &e.Messages }, messageProps, knownMessage)
-	activityTypeProp    = text("activityType", func(e *Event) **string { return &e.ActivityType })
-	replaceProp         = boolean("replace", func(e *Event) **bool { return &e.Replace })
-	stateDeltaProp      = typedJSON("delta", func(e *Event) *json.RawMessage { return &e.Patch }, arrayKind)
-	patchProp           = typedJSON("patch", func(e *Event) *json.RawMessage { return &e.Patch }, arrayKind)
-
-	subtypeProp            = text("subtype", func(e *Event) **string { return &e.Subtype })
-	entityIDProp           = text("entityId", func(e *Event) **string { return &e.EntityID })
-	encryptedValueProp     = text("encryptedValue", func(e *Event) **string { return &e.EncryptedValue })
-	encryptedValueTypeProp = text("encryptedValueType", func(e *Event) **string { return &e.EncryptedValueType }, nullIsSloppy)
-	titleProp              = text("title", func(e *Event) **string { return &e.Title }, nullIsSloppy)
-
-	descriptionProp      = text("description", func(e *Event) **string { return &e.Description }, nullIsSloppy)
-	parentSubagentProp   = text("parentSubagentRunId", func(e *Event) **string { return &e.ParentSubagentRunID }, nullIsSloppy)
-	parentToolCallIDProp = text("parentToolCallId", func(e *Event) **string { return &e.ParentToolCallID }, nullIsSloppy)
-
-	snapshotProp = anyJSON("snapshot", func(e *Event) *json.RawMessage { return &e.Snapshot }, true)
-	payloadProp  = anyJSON("event", func(e *Event) *json.RawMessage { return &e.Payload }, true)
-	sourceProp   = text("source", func(e *Event) **string { return &e.Source }, nullIsSloppy)
-	valueProp    = anyJSON("value", func(e *Event) *json.RawMessage { return &e.Value }, true)
-)
+}
 
 // maxSafe is the largest integer that every peer reads exactly.
 const maxSafe = 1<<53 - 1
 
 // of adds what every event has, and whose it is unless the event stands above subagents.
-func of(props ...eventProp) []eventProp {
-	return append(above(props...), ownerProp)
+func (p *eventProps) of(props ...eventProp) []eventProp {
+	return append(p.above(props...), p.owner)
 }
 
-func above(props ...eventProp) []eventProp {
-	all := append([]eventProp{typeProp}, props...)
-	return append(all, timestampProp, rawEventProp, metadataProp)
+func (p *eventProps) above(props ...eventProp) []eventProp {
+	all := append([]eventProp{p.kind}, props...)
+	return append(all, p.timestamp, p.rawEvent, p.metadata)
 }
 
-// eventProps holds the properties of each event.
-var eventProps = map[Type][]eventProp{
-	RunStarted:  above(threadIDProp, runIDProp, protocolVersionProp, parentRunIDProp, inputProp),
-	RunFinished: above(threadIDProp, runIDProp, resultProp, outcomeProp, usageProp),
-	RunError:    above(messageProp, codeProp, usageProp),
+// table tells the properties of each event.
+func (p *eventProps) table() map[Type][]eventProp {
+	return map[Type][]eventProp{
+		RunStarted:  p.above(p.threadID, p.runID, p.protocolVersion, p.parentRunID, p.input),
+		RunFinished: p.above(p.threadID, p.runID, p.result, p.outcome, p.usage),
+		RunError:    p.above(p.message, p.code, p.usage),
 
-	StepStarted:  of(stepNameProp),
-	StepFinished: of(stepNameProp),
+		StepStarted:  p.of(p.stepName),
+		StepFinished: p.of(p.stepName),
 
-	TextMessageStart:   of(messageIDProp, roleProp, nameProp),
-	TextMessageContent: of(messageIDProp, deltaProp),
-	TextMessageEnd:     of(messageIDProp),
-	TextMessageChunk:   of(messageIDProp, roleProp, deltaProp, nameProp),
+		TextMessageStart:   p.of(p.messageID, p.role, p.name),
+		TextMessageContent: p.of(p.messageID, p.delta),
+		TextMessageEnd:     p.of(p.messageID),
+		TextMessageChunk:   p.of(p.messageID, p.role, p.delta, p.name),
 
-	ToolCallStart:  of(toolCallIDProp, toolCallNameProp, parentMessageIDProp),
-	ToolCallArgs:   of(toolCallIDProp, deltaProp),
-	ToolCallEnd:    of(toolCallIDProp),
-	ToolCallChunk:  of(toolCallIDProp, toolCallNameProp, parentMessageIDProp, deltaProp),
-	ToolCallResult: of(messageIDProp, toolCallIDProp, resultContentProp, roleProp),
+		ToolCallStart:  p.of(p.toolCallID, p.toolCallName, p.parentMessageID),
+		ToolCallArgs:   p.of(p.toolCallID, p.delta),
+		ToolCallEnd:    p.of(p.toolCallID),
+		ToolCallChunk:  p.of(p.toolCallID, p.toolCallName, p.parentMessageID, p.delta),
+		ToolCallResult: p.of(p.messageID, p.toolCallID, p.resultContent, p.role),
 
-	StateSnapshot:    of(snapshotProp),
-	StateDelta:       of(stateDeltaProp),
-	MessagesSnapshot: above(messagesProp),
-	ActivitySnapshot: of(messageIDProp, activityTypeProp, activityContentProp, replaceProp),
-	ActivityDelta:    of(messageIDProp, activityTypeProp, patchProp),
-	Raw:              of(payloadProp, sourceProp),
-	Custom:           of(nameProp, valueProp),
+		StateSnapshot:    p.of(p.snapshot),
+		StateDelta:       p.of(p.stateDelta),
+		MessagesSnapshot: p.above(p.messages),
+		ActivitySnapshot: p.of(p.messageID, p.activityType, p.activityContent, p.replace),
+		ActivityDelta:    p.of(p.messageID, p.activityType, p.patch),
+		Raw:              p.of(p.payload, p.source),
+		Custom:           p.of(p.name, p.value),
 
-	ReasoningStart:          of(messageIDProp),
-	ReasoningEnd:            of(messageIDProp),
-	ReasoningMessageStart:   of(messageIDProp, roleProp),
-	ReasoningMessageContent: of(messageIDProp, deltaProp),
-	ReasoningMessageEnd:     of(messageIDProp),
-	ReasoningMessageChunk:   of(messageIDProp, deltaProp),
-	ReasoningEncryptedValue: of(subtypeProp, entityIDProp, encryptedValueProp, encryptedValueTypeProp),
+		ReasoningStart:          p.of(p.messageID),
+		ReasoningEnd:            p.of(p.messageID),
+		ReasoningMessageStart:   p.of(p.messageID, p.role),
+		ReasoningMessageContent: p.of(p.messageID, p.delta),
+		ReasoningMessageEnd:     p.of(p.messageID),
+		ReasoningMessageChunk:   p.of(p.messageID, p.delta),
+		ReasoningEncryptedValue: p.of(p.subtype, p.entityID, p.encryptedValue, p.encryptedValueType),
 
-	SubagentStarted:  of(nameProp, descriptionProp, parentSubagentProp, parentToolCallIDProp, parentMessageIDProp),
-	SubagentFinished: of(resultProp, outcomeProp),
-	SubagentError:    of(messageProp, codeProp),
+		SubagentStarted:  p.of(p.name, p.description, p.parentSubagent, p.parentToolCallID, p.parentMessageID),
+		SubagentFinished: p.of(p.result, p.outcome),
+		SubagentError:    p.of(p.message, p.code),
 
-	ThinkingStart:              of(titleProp),
-	ThinkingEnd:                of(),
-	ThinkingTextMessageStart:   of(),
-	ThinkingTextMessageContent: of(deltaProp),
-	ThinkingTextMessageEnd:     of(),
+		ThinkingStart:              p.of(p.title),
+		ThinkingEnd:                p.of(),
+		ThinkingTextMessageStart:   p.of(),
+		ThinkingTextMessageContent: p.of(p.delta),
+		ThinkingTextMessageEnd:     p.of(),
+	}
 }
 
-// required names the properties without which an event says nothing: what it is about.
-var required = map[Type][]eventProp{
-	TextMessageStart:        {messageIDProp},
-	TextMessageContent:      {messageIDProp},
-	TextMessageEnd:          {messageIDProp},
-	ToolCallStart:           {toolCallIDProp},
-	ToolCallArgs:            {toolCallIDProp},
-	ToolCallEnd:             {toolCallIDProp},
-	ToolCallResult:          {toolCallIDProp},
-	ActivitySnapshot:        {messageIDProp},
-	ActivityDelta:           {messageIDProp},
-	ReasoningMessageStart:   {messageIDProp},
-	ReasoningMessageContent: {messageIDProp},
-	ReasoningMessageEnd:     {messageIDProp},
-	ReasoningEncryptedValue: {entityIDProp},
-	SubagentStarted:         {ownerProp},
-	SubagentFinished:        {ownerProp},
-	SubagentError:           {ownerProp},
+func (p *eventProps) required() map[Type][]eventProp {
+	return map[Type][]eventProp{
+		TextMessageStart:        {p.messageID},
+		TextMessageContent:      {p.messageID},
+		TextMessageEnd:          {p.messageID},
+		ToolCallStart:           {p.toolCallID},
+		ToolCallArgs:            {p.toolCallID},
+		ToolCallEnd:             {p.toolCallID},
+		ToolCallResult:          {p.toolCallID},
+		ActivitySnapshot:        {p.messageID},
+		ActivityDelta:           {p.messageID},
+		ReasoningMessageStart:   {p.messageID},
+		ReasoningMessageContent: {p.messageID},
+		ReasoningMessageEnd:     {p.messageID},
+		ReasoningEncryptedValue: {p.entityID},
+		SubagentStarted:         {p.owner},
+		SubagentFinished:        {p.owner},
+		SubagentError:           {p.owner},
+	}
 }
 
-// expected names the other properties that the protocol requires. An event without one
-// is taken for what it does say.
-var expected = map[Type][]eventProp{
-	RunStarted:              {threadIDProp, runIDProp},
-	RunFinished:             {threadIDProp, runIDProp},
-	RunError:                {messageProp},
-	StepStarted:             {stepNameProp},
-	StepFinished:            {stepNameProp},
-	TextMessageContent:      {deltaProp},
-	ToolCallStart:           {toolCallNameProp},
-	ToolCallArgs:            {deltaProp},
-	ToolCallResult:          {messageIDProp, resultContentProp},
-	StateSnapshot:           {snapshotProp},
-	StateDelta:              {stateDeltaProp},
-	MessagesSnapshot:        {messagesProp},
-	ActivitySnapshot:        {activityTypeProp, activityContentProp},
-	ActivityDelta:           {activityTypeProp, patchProp},
-	Raw:                     {payloadProp},
-	Custom:                  {nameProp, valueProp},
-	ReasoningStart:          {messageIDProp},
-	ReasoningEnd:            {messageIDProp},
-	ReasoningMessageContent: {deltaProp},
-	ReasoningEncryptedValue: {subtypeProp, encryptedValueProp},
-	SubagentStarted:         {nameProp},
-	SubagentError:           {messageProp},
+func (p *eventProps) expected() map[Type][]eventProp {
+	return map[Type][]eventProp{
+		RunStarted:              {p.threadID, p.runID},
+		RunFinished:             {p.threadID, p.runID},
+		RunError:                {p.message},
+		StepStarted:             {p.stepName},
+		StepFinished:            {p.stepName},
+		TextMessageContent:      {p.delta},
+		ToolCallStart:           {p.toolCallName},
+		ToolCallArgs:            {p.delta},
+		ToolCallResult:          {p.messageID, p.resultContent},
+		StateSnapshot:           {p.snapshot},
+		StateDelta:              {p.stateDelta},
+		MessagesSnapshot:        {p.messages},
+		ActivitySnapshot:        {p.activityType, p.activityContent},
+		ActivityDelta:           {p.activityType, p.patch},
+		Raw:                     {p.payload},
+		Custom:                  {p.name, p.value},
+		ReasoningStart:          {p.messageID},
+		ReasoningEnd:            {p.messageID},
+		ReasoningMessageContent: {p.delta},
+		ReasoningEncryptedValue: {p.subtype, p.encryptedValue},
+		SubagentStarted:         {p.name},
+		SubagentError:           {p.message},
+	}
 }

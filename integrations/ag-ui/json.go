@@ -22,20 +22,21 @@ func decodeObject(raw json.RawMessage) (*Event, []Problem) {
 	if !ok {
 		return nil, []Problem{{Code: BadFrame}}
 	}
-	props := eventProps[name]
+	tables := eventTables()
+	props := tables.properties[name]
 	if props == nil {
 		return nil, []Problem{{Code: UnknownEvent}}
 	}
 	r := reader{place: string(name)}
 	e := &Event{Type: name}
 	readMembers(&r, props, members, e)
-	for _, p := range required[name] {
+	for _, p := range tables.required[name] {
 		if p.write(e) == nil {
 			r.report(BadFrame, p.name)
 			return nil, r.problems.all()
 		}
 	}
-	for _, p := range expected[name] {
+	for _, p := range tables.expected[name] {
 		if !slices.ContainsFunc(members, func(m member) bool { return m.key == p.name }) {
 			r.report(MissingField, p.name)
 		}

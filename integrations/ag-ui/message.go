@@ -1,6 +1,9 @@
 package agui
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"sync"
+)
 
 // Role is who a message is from.
 type Role string
@@ -67,40 +70,46 @@ func Text(p *string) string {
 
 // MarshalJSON writes the message as the protocol does, in one order of properties.
 func (m Message) MarshalJSON() ([]byte, error) {
-	return writeObject(nil, messageProps, &m), nil
+	return writeObject(nil, messageProps(), &m), nil
 }
 
 // MarshalJSON writes the call as the protocol does.
 func (c ToolCall) MarshalJSON() ([]byte, error) {
-	return writeObject(nil, toolCallProps, &c), nil
+	return writeObject(nil, toolCallProps(), &c), nil
 }
 
-var functionProps = []property[Function]{
-	text("name", func(f *Function) **string { return &f.Name }),
-	text("arguments", func(f *Function) **string { return &f.Arguments }),
-}
+var functionProps = sync.OnceValue(func() []property[Function] {
+	return []property[Function]{
+		text("name", func(f *Function) **string { return &f.Name }),
+		text("arguments", func(f *Function) **string { return &f.Arguments }),
+	}
+})
 
-var toolCallProps = []property[ToolCall]{
-	text("id", func(c *ToolCall) **string { return &c.ID }),
-	text("type", func(c *ToolCall) **string { return &c.Type }),
-	object("function", func(c *ToolCall) **Function { return &c.Function }, functionProps),
-	text("encryptedValue", func(c *ToolCall) **string { return &c.EncryptedValue }, nullIsSloppy),
-	metadataOf(func(c *ToolCall) *Metadata { return &c.Metadata }),
-}
+var toolCallProps = sync.OnceValue(func() []property[ToolCall] {
+	return []property[ToolCall]{
+		text("id", func(c *ToolCall) **string { return &c.ID }),
+		text("type", func(c *ToolCall) **string { return &c.Type }),
+		object("function", func(c *ToolCall) **Function { return &c.Function }, functionProps()),
+		text("encryptedValue", func(c *ToolCall) **string { return &c.EncryptedValue }, nullIsSloppy),
+		metadataOf(func(c *ToolCall) *Metadata { return &c.Metadata }),
+	}
+})
 
-var messageProps = []property[Message]{
-	text("id", func(m *Message) **string { return &m.ID }),
-	text("role", func(m *Message) **string { return &m.Role }),
-	content(func(m *Message) *json.RawMessage { return &m.Content }, NullField, objectKind),
-	text("name", func(m *Message) **string { return &m.Name }, nullIsSloppy),
-	list("toolCalls", func(m *Message) *[]ToolCall { return &m.ToolCalls }, toolCallProps, nil),
-	text("toolCallId", func(m *Message) **string { return &m.ToolCallID }),
-	text("error", func(m *Message) **string { return &m.Error }, nullIsSloppy),
-	text("activityType", func(m *Message) **string { return &m.ActivityType }),
-	text("encryptedValue", func(m *Message) **string { return &m.EncryptedValue }, nullIsSloppy),
-	text("subagentRunId", func(m *Message) **string { return &m.SubagentRunID }),
-	metadataOf(func(m *Message) *Metadata { return &m.Metadata }),
-}
+var messageProps = sync.OnceValue(func() []property[Message] {
+	return []property[Message]{
+		text("id", func(m *Message) **string { return &m.ID }),
+		text("role", func(m *Message) **string { return &m.Role }),
+		content(func(m *Message) *json.RawMessage { return &m.Content }, NullField, objectKind),
+		text("name", func(m *Message) **string { return &m.Name }, nullIsSloppy),
+		list("toolCalls", func(m *Message) *[]ToolCall { return &m.ToolCalls }, toolCallProps(), nil),
+		text("toolCallId", func(m *Message) **string { return &m.ToolCallID }),
+		text("error", func(m *Message) **string { return &m.Error }, nullIsSloppy),
+		text("activityType", func(m *Message) **string { return &m.ActivityType }),
+		text("encryptedValue", func(m *Message) **string { return &m.EncryptedValue }, nullIsSloppy),
+		text("subagentRunId", func(m *Message) **string { return &m.SubagentRunID }),
+		metadataOf(func(m *Message) *Metadata { return &m.Metadata }),
+	}
+})
 
 // knownMessage keeps the messages whose role is known.
 func knownMessage(m *Message) bool { return Role(Text(m.Role)).known() }

@@ -72,14 +72,13 @@ type wireDecoder struct{ reader }
 
 func (d *wireDecoder) message(m *wireMessage, raw []byte) (record, error) {
 	found := make([][][]byte, len(m.fields))
-	union := m == sourceWire || m == partWire
 	err := fieldsOf(raw, func(n protowire.Number, t protowire.Type, value []byte) error {
 		for i := range m.fields {
 			f := &m.fields[i]
 			if f.number != n || t != f.wireType() {
 				continue
 			}
-			if union { // the last arm counts
+			if m.union {
 				for j := range found {
 					if j != i {
 						found[j] = nil
@@ -246,7 +245,7 @@ func encodeMessage(m *wireMessage, r record) (out []byte, err error) {
 			return nil, err
 		}
 	}
-	if m == partWire || m == sourceWire {
+	if m.union {
 		if len(r) != 1 || kindOf(r[0].value) != objectKind || !m.has(r[0].name) {
 			return nil, errors.New("content that protobuf has no form for")
 		}

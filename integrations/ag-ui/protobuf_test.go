@@ -123,7 +123,7 @@ func joinLines(lines []string) string {
 }
 
 func TestOlderProtobufIsRefusedWhatItCannotCarry(t *testing.T) {
-	for eventType := range eventProps {
+	for eventType := range eventTables().properties {
 		event, problems := DecodeJSON([]byte(`{"type":"` + string(eventType) +
 			`","messageId":"m","toolCallId":"c","entityId":"e","subagentRunId":"s"}`))
 		if event == nil {

@@ -8,7 +8,7 @@ func DecodeInput(raw []byte) *RunAgentInput {
 		return nil
 	}
 	in := &RunAgentInput{}
-	readObject(&reader{}, inputProps, tidied, in)
+	readObject(&reader{}, inputProps(), tidied, in)
 	if in.RunID == nil || in.ThreadID == nil {
 		return nil
 	}

@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/pelletier/go-toml/v2"
 
@@ -42,12 +43,20 @@ func pluginOn(settings []byte) (on, known bool) {
 	return on, known
 }
 
-// header begins the plugin's table as Codex writes it, table any table.
-var (
-	header  = regexp.MustCompile(`^\s*\[\s*plugins\s*\.\s*["']` + regexp.QuoteMeta(plugin) + `[^"']*["']\s*\]\s*(#.*)?$`)
-	table   = regexp.MustCompile(`^\s*\[`)
-	enabled = regexp.MustCompile(`^(\s*enabled\s*=\s*)(?:true|false)\b`)
-)
+// tomlLines tell lines of Codex's settings apart.
+type tomlLines struct {
+	header  *regexp.Regexp // begins the plugin's table as Codex writes it
+	table   *regexp.Regexp // begins any table
+	enabled *regexp.Regexp
+}
+
+var tomlLine = sync.OnceValue(func() tomlLines {
+	return tomlLines{
+		header:  regexp.MustCompile(`^\s*\[\s*plugins\s*\.\s*["']` + regexp.QuoteMeta(plugin) + `[^"']*["']\s*\]\s*(#.*)?$`),
+		table:   regexp.MustCompile(`^\s*\[`),
+		enabled: regexp.MustCompile(`^(\s*enabled\s*=\s*)(?:true|false)\b`),
+	}
+})
 
 // pluginOff says "enabled = false" in the plugin's table: Codex runs none of a plugin's
 // hooks then. Every other byte stays. What is written in a way that Codex does not is
@@ -56,17 +65,17 @@ func pluginOff(settings []byte) ([]byte, error) {
 	if on, _ := pluginOn(settings); !on {
 		return settings, nil
 	}
-	lines := strings.SplitAfter(string(settings), "\n")
+	is, lines := tomlLine(), strings.SplitAfter(string(settings), "\n")
 	for i := 0; i < len(lines); i++ {
-		if !header.MatchString(trimEnd(lines[i])) {
+		if !is.header.MatchString(trimEnd(lines[i])) {
 			continue
 		}
 		at := i + 1
-		for at < len(lines) && !table.MatchString(lines[at]) && !enabled.MatchString(lines[at]) {
+		for at < len(lines) && !is.table.MatchString(lines[at]) && !is.enabled.MatchString(lines[at]) {
 			at++
 		}
-		if at < len(lines) && enabled.MatchString(lines[at]) {
-			lines[at] = enabled.ReplaceAllString(lines[at], "${1}false")
+		if at < len(lines) && is.enabled.MatchString(lines[at]) {
+			lines[at] = is.enabled.ReplaceAllString(lines[at], "${1}false")
 			continue
 		}
 		end := lines[i][len(trimEnd(lines[i])):]
