@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -79,8 +80,15 @@ func inEachWay(t *testing.T, test func(t *testing.T, w *world)) {
 // relay sets the agent up for the relay, which its hooks start.
 func (w *world) relay() {
 	w.t.Helper()
-	w.remote = "https://git.example.com/acme/widgets" // as the agent tells it
-	w.command(binary, "install", w.name, "--relay=hook")
+	free, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	listen := free.Addr().String()
+	if err := free.Close(); err != nil {
+		w.t.Fatal(err)
+	}
+	w.command(binary, "install", w.name, "--relay=hook", "--relay-listen", listen)
 	w.t.Cleanup(func() {
 		for _, pid := range processes(binary, w.home, true) {
 			_ = syscall.Kill(pid, syscall.SIGTERM)

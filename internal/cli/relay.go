@@ -90,7 +90,7 @@ func (a *app) relay(ctx context.Context, flags relayFlags) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, end()) }()
-	cfg := own.relayConfig(settings, flags, log)
+	cfg := own.relayConfig(ctx, settings, flags, log)
 	cfg.Drain = own.drainConfig(state, settings, destinations, background, log)
 	shape := cfg.Drain.Shape
 	cfg.Drain.Shape = func(run *runtypes.Run) {
@@ -119,13 +119,13 @@ func (a *app) relay(ctx context.Context, flags relayFlags) (err error) {
 	return errors.Join(failure, r.Close(closing))
 }
 
-func (a *app) relayConfig(settings config.Config, flags relayFlags, log *slog.Logger) relay.Config {
+func (a *app) relayConfig(ctx context.Context, settings config.Config, flags relayFlags, log *slog.Logger) relay.Config {
 	upstream := flags.upstream
 	if upstream == "" {
 		upstream = settings.Endpoint
 	}
 	return relay.Config{
-		Rules: a.rules(), Listen: flags.listen, Upstream: upstream, Key: settings.APIKey,
+		Rules: a.rules(ctx), Listen: flags.listen, Upstream: upstream, Key: settings.APIKey,
 		Idle: flags.idle, Log: log, Now: a.now,
 	}
 }
@@ -145,8 +145,9 @@ func (a *app) credentials(settings config.Config) (relay.Credentials, error) {
 }
 
 // rules returns what reads the settings that hold for the turns of a folder, as a hook
-// does for each event. It is safe for concurrent use.
-func (a *app) rules() func(dir string) relay.Rules {
+// does for each event, and where the folder's repository comes from. It is safe for
+// concurrent use.
+func (a *app) rules(ctx context.Context) func(dir string) relay.Rules {
 	type known struct {
 		rules relay.Rules
 		at    time.Time
@@ -172,6 +173,9 @@ func (a *app) rules() func(dir string) relay.Rules {
 			if settings.Content != config.Full {
 				rules.Policy.Content = string(settings.Content)
 			}
+		}
+		if dir != "" && !rules.Off {
+			rules.Origin = remote(ctx, dir)
 		}
 		folders[dir] = known{rules, now}
 		return rules

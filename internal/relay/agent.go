@@ -37,8 +37,9 @@ func Agent() *integrations.Agent {
 
 // message is the data of a line that writes a run.
 type message struct {
-	Number int           `json:"number"` // of the turn in its thread, from 1
-	Run    runtypes.Wire `json:"run"`    // as the client sent it
+	Number int           `json:"number"`           // of the turn in its thread, from 1
+	Run    runtypes.Wire `json:"run"`              // as the client sent it
+	Origin string        `json:"origin,omitempty"` // of the repository, as it is spelled there
 }
 
 // write is a run's write on its way through the reducer.
@@ -47,6 +48,7 @@ type write struct {
 	number int
 	wire   runtypes.Wire
 	meta   map[string]any
+	origin string // of the repository; empty: not known
 	ref    string // names its line
 }
 
@@ -55,7 +57,7 @@ func readWrite(e integrations.Event) (*write, error) {
 	if err := json.Unmarshal(e.Data, &m); err != nil {
 		return nil, fmt.Errorf("relay: line: %w", err)
 	}
-	return &write{verb: runtypes.Verb(e.Kind), number: m.Number, wire: m.Run, meta: m.Run.Metadata(), ref: e.Ref}, nil
+	return &write{verb: runtypes.Verb(e.Kind), number: m.Number, wire: m.Run, meta: m.Run.Metadata(), origin: m.Origin, ref: e.Ref}, nil
 }
 
 // Apply takes one line, or one of the drainer's own events.

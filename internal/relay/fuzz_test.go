@@ -35,7 +35,7 @@ func (s *told) Recall(ref string) (integrations.Event, error) {
 
 // line adds a line and returns its event.
 func (s *told) line(kind string, w runtypes.Wire) integrations.Event {
-	data, err := runtypes.Marshal(message{1, w})
+	data, err := runtypes.Marshal(message{Number: 1, Run: w})
 	if err != nil {
 		panic(err)
 	}

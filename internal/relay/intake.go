@@ -23,6 +23,7 @@ import (
 type Rules struct {
 	Off    bool // nothing is traced there
 	Policy journal.Policy
+	Origin string // URL of the remote of the repository there; empty: not known
 }
 
 // intake writes what clients send to the turns' journals.
@@ -186,7 +187,7 @@ func (in *intake) keep(ops []operation, proc journal.Proc) (keys []string, err e
 			return keys, err
 		}
 		entry.Event, entry.Session = string(op.verb), p.session()
-		if entry.Data, err = line(message{p.Number, op.wire}, rules.Policy); err != nil {
+		if entry.Data, err = line(message{p.Number, op.wire, rules.Origin}, rules.Policy); err != nil {
 			// What cannot be vouched for is not written anywhere.
 			if err := in.state.Drop(journal.DropRedaction, 1); err != nil {
 				return keys, err

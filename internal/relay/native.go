@@ -10,51 +10,6 @@ import (
 	"github.com/tracesmith/tracesmith/runtypes"
 )
 
-// Why runs that did not end by themselves ended.
-const (
-	interruptedByUser = "Interrupted by user"
-	processEnded      = "The agent's process ended"
-	pausedForAnswer   = "Paused for an answer"
-)
-
-// fail takes over a native error. One that only says that the run was stopped becomes
-// a short reason.
-func fail(run *runtypes.Run, native string) {
-	if native == "" {
-		return
-	}
-	if reason := stopped(native); reason != "" {
-		run.Error, run.Interrupted = reason, true
-		return
-	}
-	run.Error = native
-}
-
-// stopped is the reason of a run that was stopped; empty: it failed. The text is a
-// message or an exception's name and, from the next paragraph on, its trace.
-func stopped(native string) string {
-	message, trace, _ := strings.Cut(strings.TrimSpace(native), "\n")
-	message, trace = strings.TrimSpace(message), strings.TrimSpace(trace)
-	for _, name := range []string{"GraphInterrupt(", "NodeInterrupt("} {
-		if strings.HasPrefix(message, name) {
-			return pausedForAnswer
-		}
-	}
-	for _, name := range []string{"CancelledError", "asyncio.exceptions.CancelledError", "KeyboardInterrupt", "AbortError"} {
-		if rest, found := strings.CutPrefix(message, name); found && (rest == "" || strings.ContainsAny(rest[:1], "(:T")) {
-			return interruptedByUser
-		}
-	}
-	switch message {
-	case "Abort", "Aborted", "This operation was aborted", "The operation was aborted", "Request was aborted.":
-		return interruptedByUser
-	}
-	if strings.HasPrefix(trace, "AbortError:") {
-		return interruptedByUser
-	}
-	return ""
-}
-
 // identity reads the identity block, which stands on every native run.
 func identity(w *write) runtypes.Identity {
 	m := w.meta
@@ -63,7 +18,7 @@ func identity(w *write) runtypes.Identity {
 		Runtime:     runtimeName, RuntimeVersion: text(m, "ls_agent_runtime_version"),
 		ThreadID: text(m, "thread_id"), TurnID: text(m, "turn_id"), TurnNumber: w.number,
 		Repo: runtypes.Repo{
-			URL: cmp.Or(text(m, "git_repo_url"), text(m, "repository_url")), Branch: text(m, "git_branch"),
+			URL: w.remote(cmp.Or(text(m, "git_repo_url"), text(m, "repository_url"))), Branch: text(m, "git_branch"),
 			SHA: strings.ToLower(text(m, "git_commit_sha")),
 		},
 		WorkingDirectory: cmp.Or(text(m, "working_directory"), text(m, "cwd")),
@@ -82,6 +37,16 @@ func identity(w *write) runtypes.Identity {
 		who.ApprovalPolicy = "bypassPermissions"
 	}
 	return who
+}
+
+// remote is the repository's address as it is spelled there, where the client tells of the
+// same one: it tells what a browser opens.
+func (w *write) remote(native string) string {
+	told, _, _ := runtypes.Repo{URL: native}.Web()
+	if found, _, _ := (runtypes.Repo{URL: w.origin}).Web(); found != "" && (native == "" || strings.EqualFold(found, told)) {
+		return w.origin
+	}
+	return native
 }
 
 // drive reports whether a path is an absolute one of Windows.

@@ -229,6 +229,10 @@ func TestARoundThatFollowsAtOnceEndsTheTurn(t *testing.T) {
 
 func TestWhatStoppedARunIsTold(t *testing.T) {
 	for native, want := range map[string]string{
+		traceback + "\n  File \"x.py\", line 1, in f\n    g()\nasyncio.exceptions.CancelledError: stop\n":     interruptedByUser,
+		"CancelledError(<object object at 0x7f>)\n\nNoneType: None\n":                                         interruptedByUser,
+		traceback + "\n  File \"x.py\", line 1, in f\nlanggraph.errors.GraphInterrupt: (Interrupt(value=1),)": pausedForAnswer,
+		"Cancelled (by me)":                                                    "",
 		"Abort\n\nError: Abort\n    at x":                                      interruptedByUser,
 		"CancelledError()Traceback (most recent call last):\n":                 interruptedByUser,
 		"KeyboardInterrupt()":                                                  interruptedByUser,
