@@ -17,6 +17,7 @@ const (
 	pathBatch     = "/runs/batch"
 	pathRuns      = "/runs"
 	pathRun       = "/runs/{id}"
+	pathOTel      = "/otel/v1/traces"
 )
 
 // version is what the server calls itself in /info: the deployment whose
@@ -56,6 +57,9 @@ func New(cfg Config) *Handler {
 		})
 		h.route("PATCH", base, pathRun, func(r *http.Request, body []byte) (*batch, error) {
 			return decodePatch(body, r.PathValue("id"))
+		})
+		h.route("POST", base, pathOTel, func(r *http.Request, body []byte) (*batch, error) {
+			return decodeOTel(body, r.Header.Get("Content-Type"), r.Header.Get("Langsmith-Project"))
 		})
 	}
 	return h
@@ -105,6 +109,9 @@ func (h *Handler) ingest(w http.ResponseWriter, r *http.Request, path string, de
 	}
 	var refused *refusal
 	switch {
+	case err == nil && path == pathOTel:
+		w.Header().Set("Content-Type", otelType)
+		w.WriteHeader(http.StatusOK) // an empty answer: all spans were taken
 	case err == nil:
 		writeJSON(w, http.StatusAccepted, map[string]string{"message": "Runs batch ingested"})
 	case errors.As(err, &refused):
@@ -127,7 +134,7 @@ func (h *Handler) serve(r *http.Request, path string, body []byte, decode decode
 	}
 	// A client that goes away does not undo what it sent: that is a lost
 	// acknowledgement, as with the real one.
-	return h.accept(context.WithoutCancel(r.Context()), b)
+	return h.accept(context.WithoutCancel(r.Context()), b, path == pathOTel)
 }
 
 // allowed checks the key in constant time.
@@ -142,8 +149,10 @@ func (h *Handler) allowed(r *http.Request) bool {
 	return subtle.ConstantTimeCompare([]byte(key), []byte(h.cfg.Key)) == 1
 }
 
-// accept stores a checked request, or refuses it as already received.
-func (h *Handler) accept(ctx context.Context, b *batch) error {
+// accept stores a checked request, or refuses it as already received. Spans may come again:
+// OTLP delivers at least once and has no word for a repetition, so that those that are known
+// are passed over.
+func (h *Handler) accept(ctx context.Context, b *batch, again bool) error {
 	h.accepting.Lock()
 	defer h.accepting.Unlock()
 	posts, patches, err := h.cfg.Sink.Fresh(ctx, b.posts, b.patches)
@@ -155,7 +164,7 @@ func (h *Handler) accept(ctx context.Context, b *batch) error {
 		h.stats.update(func(s *Stats) { s.Known += known })
 	}
 	conflict := refuse(http.StatusConflict, "Conflict: payload already received: payloads already received")
-	if known > 0 && h.cfg.Conflict == RefuseAll {
+	if known > 0 && h.cfg.Conflict == RefuseAll && !again {
 		return conflict
 	}
 	if err := h.cfg.Sink.Apply(ctx, posts, patches); err != nil {
@@ -169,7 +178,7 @@ func (h *Handler) accept(ctx context.Context, b *batch) error {
 			s.Dropped[name] += n
 		}
 	})
-	if known > 0 {
+	if known > 0 && !again {
 		return conflict
 	}
 	return nil
