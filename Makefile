@@ -6,6 +6,8 @@ ROUNDS   ?= 200
 
 GOLANGCI_LINT := v2.12.0
 GOVULNCHECK   := v1.1.4
+GORELEASER    := v2.17.0
+CYCLONEDX     := v1.10.0
 
 PKG     := github.com/tracesmith/tracesmith
 VERSION := $(shell git describe --tags --dirty 2>/dev/null | sed 's/^v//')
@@ -16,6 +18,8 @@ LDFLAGS := -s -w $(if $(VERSION),-X $(PKG)/internal/version.Version=$(VERSION))
 CACHE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/tracesmith
 TOOLS := $(CACHE)/tools
 LINT  := $(TOOLS)/golangci-lint-$(GOLANGCI_LINT)
+MAKER := $(TOOLS)/goreleaser-$(GORELEASER)
+SBOM  := $(TOOLS)/cyclonedx-gomod-$(CYCLONEDX)/cyclonedx-gomod
 
 .PHONY: help
 help: ## list the targets
@@ -40,6 +44,36 @@ lint: $(LINT) ## golangci-lint, with the import arrows
 $(LINT):
 	GOBIN=$(TOOLS)/build $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_LINT)
 	mv $(TOOLS)/build/golangci-lint $@
+
+# goreleaser finds the program that lists what is linked by its name.
+RELEASE = PATH="$(dir $(SBOM)):$$PATH" GOFLAGS= $(MAKER)
+
+.PHONY: release-check
+release-check: $(MAKER) ## is .goreleaser.yaml sound?
+	$(MAKER) check
+
+.PHONY: release-snapshot
+release-snapshot: release-check $(SBOM) ## all files of a release, into dist, and the tests that install from there
+	@docker info >/dev/null 2>&1 || echo '!!! SKIPPED: the container image: no docker daemon'
+	$(RELEASE) release --snapshot --clean $$(docker info >/dev/null 2>&1 || echo --skip=docker)
+	$(GO) test -tags release -count 1 -run Snapshot -v ./packaging
+
+.PHONY: release-twice
+release-twice: release-snapshot ## does a second build give the same bytes?
+	cp dist/checksums.txt $(CACHE)/checksums-before.txt
+	$(RELEASE) release --snapshot --clean --skip=docker
+	cmp $(CACHE)/checksums-before.txt dist/checksums.txt
+
+.PHONY: release
+release: release-check $(SBOM) ## release the tag that is checked out, as a draft (needs GITHUB_TOKEN)
+	$(RELEASE) release --clean
+
+$(MAKER):
+	GOBIN=$(TOOLS)/build $(GO) install github.com/goreleaser/goreleaser/v2@$(GORELEASER)
+	mv $(TOOLS)/build/goreleaser $@
+
+$(SBOM):
+	GOBIN=$(dir $@) $(GO) install github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod@$(CYCLONEDX)
 
 .PHONY: vet
 vet: ## go vet for every system a release is built for
@@ -89,4 +123,4 @@ ci: ## what a change must pass
 
 .PHONY: clean
 clean: ## remove what was built here; the caches stay
-	rm -rf tracesmith dist e2e/logs
+	rm -rf tracesmith dist manual e2e/logs
