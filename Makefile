@@ -45,8 +45,10 @@ $(LINT):
 	GOBIN=$(TOOLS)/build $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_LINT)
 	mv $(TOOLS)/build/golangci-lint $@
 
-# goreleaser finds the program that lists what is linked by its name.
-RELEASE = PATH="$(dir $(SBOM)):$$PATH" GOFLAGS= $(MAKER)
+# goreleaser finds the program that lists what is linked by its name, and knows neither
+# commit nor time of a repository that has no remote.
+RELEASE = $(if $(shell git remote),,GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=remote.origin.url GIT_CONFIG_VALUE_0=https://$(PKG)) \
+	PATH="$(dir $(SBOM)):$$PATH" GOFLAGS= $(MAKER)
 
 .PHONY: release-check
 release-check: $(MAKER) ## is .goreleaser.yaml sound?
