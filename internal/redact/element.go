@@ -17,7 +17,7 @@ func element(b []byte, n name, shut int) (int, int) {
 	case b[n.end] == '>' && b[n.start-1] == '<':
 		from = n.end + 1
 	case bytes.HasPrefix(b[n.end:], []byte("</key>")) && b[n.start-1] == '>': // a property list
-		next := skip(b, n.end+len("</key>"), maxGap, isSpace)
+		next := skip(b, n.end+len("</key>"), maxGap, func(c byte) bool { return isSpace(c) || c == '+' || c == '-' })
 		rest, ok := bytes.CutPrefix(b[next:], []byte("<string>"))
 		if !ok {
 			return 0, 0

@@ -95,6 +95,9 @@ func credential(b []byte, at int) (from, to int) {
 
 // afterScheme steps over the scheme of an authorization header and its blanks.
 func afterScheme(b []byte, at int) int {
+	if scheme := []byte("AWS4-HMAC-SHA256 "); bytes.HasPrefix(b[at:], scheme) {
+		return at + len(scheme)
+	}
 	word := skip(b, at, 10, isAlnum)
 	if word == len(b) || !isBlank(b[word]) {
 		return at

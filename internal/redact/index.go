@@ -122,6 +122,8 @@ func newFull() *index {
 	x.add(keyword{text: "cookie", fold: true, kind: kindCookie, name: "cookie"})
 	x.add(keyword{text: "data:", kind: kindManifest, name: "secret"})
 	x.add(keyword{text: "Data:", kind: kindManifest, name: "secret"})
+	x.add(keyword{text: `ata":`, kind: kindManifest, name: "secret"})
+	x.add(keyword{text: `ata\":`, kind: kindManifest, name: "secret"})
 	for _, port := range records {
 		x.add(keyword{text: port, kind: kindRecord, name: "password"})
 	}

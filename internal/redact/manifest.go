@@ -13,6 +13,9 @@ const (
 // manifest appends the values of a Kubernetes Secret in YAML, whose data: ends at at.
 // They are secrets whatever their names are.
 func manifest(b []byte, at int, out []span) []span {
+	if b[at-2] == '"' {
+		return members(b, at, out[:0])
+	}
 	rest := skip(b, at, maxGap, isBlank)
 	rest = skip(b, rest, 1, func(c byte) bool { return c == '\r' })
 	if rest == len(b) || b[rest] != '\n' || !secretNear(b, at) {
@@ -49,6 +52,33 @@ func manifest(b []byte, at int, out []span) []span {
 		out = dataValue(b, from, to, out)
 	}
 	return out
+}
+
+// members appends the values of a Kubernetes Secret in JSON, as text.
+func members(b []byte, at int, out []span) []span {
+	at = skip(b, at, maxGap, isSpace)
+	if at == len(b) || b[at] != '{' || !secretNear(b, at) {
+		return nil
+	}
+	for at++; ; at++ {
+		at = skip(b, at, maxGap, isSpace)
+		open, quote := opening(b, at)
+		if quote.char == 0 {
+			return out
+		}
+		var op string
+		if at, op = operator(b, closing(b, quoted(b, open, quote))); op != ":" {
+			return out
+		}
+		if open, quote = opening(b, skip(b, at, maxGap, isSpace)); quote.char == 0 {
+			return out
+		}
+		end := quoted(b, open, quote)
+		out = dataValue(b, open, end, out)
+		if at = skip(b, closing(b, end), maxGap, isSpace); at == len(b) || b[at] != ',' {
+			return out
+		}
+	}
 }
 
 // dataValue appends b[from:to], without its quotes, if it may be a secret.

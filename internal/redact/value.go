@@ -184,7 +184,15 @@ func wordEnd(b []byte, from int) int {
 // annotated reports whether what follows the name is its type and the value comes
 // later: password: string = "…".
 func annotated(b []byte, start, end int, p place) (int, bool) {
-	if kind := b[start:end]; p.op != ":" || end == start || !identifier(bytes.TrimLeft(bytes.TrimRight(kind, ">?[]!"), "&*[")) && !bytes.HasPrefix(kind, []byte("Option<")) {
+	if p.op == ":" && start < len(b) && (b[start] == '&' || b[start] == '[') { // &'static str
+		end = skip(b, start, maxName, func(c byte) bool { return isWord(c) || bytes.IndexByte([]byte("&'[];: "), c) >= 0 })
+		for end > start && isBlank(b[end-1]) {
+			end--
+		}
+		if kind := b[start:end]; !bytes.HasSuffix(kind, []byte("str")) && !bytes.HasSuffix(kind, []byte("]")) {
+			return 0, false
+		}
+	} else if kind := bytes.TrimRight(b[start:end], ">?[]!"); p.op != ":" || end == start || !identifier(kind) && !bytes.HasPrefix(kind, []byte("Option<")) {
 		return 0, false
 	}
 	next := skip(b, end, maxBlanks, isBlank)

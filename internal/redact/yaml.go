@@ -6,10 +6,11 @@ import "bytes"
 func scalar(b []byte, at int) int {
 	for at+1 < len(b) && (b[at] == '&' && isWord(b[at+1]) || b[at] == '!' && (b[at+1] == '!' || isLower(b[at+1]))) {
 		end := skip(b, at+1, maxName, func(c byte) bool { return isWord(c) || c == '!' || c == '-' })
-		if end == len(b) || !isBlank(b[end]) {
+		next := skip(b, end, maxBlanks, isBlank)
+		if next == end || next == len(b) || b[next] == '=' { // a type of Rust
 			return at
 		}
-		at = skip(b, end, maxBlanks, isBlank)
+		at = next
 	}
 	return at
 }

@@ -165,7 +165,6 @@ func credentials() []form {
 		{"azure-iot", "HostName=x.azure-devices.net;DeviceId=d;SharedAccessKey=%s=\n", shaped("{43b}"), false},
 		{"azure-redis", "x.redis.cache.windows.net:6380,password=%s=,ssl=True,abortConnect=False\n", shaped("{43b}"), false},
 		{"azure-appinsights", "AzureWebJobsStorage=DefaultEndpointsProtocol=https;AccountKey=%s==\n", shaped("{86b}"), false},
-		{"gcp-service-account", `{"type":"service_account","private_key_id":"%s","client_email":"x@y.test"}`, hex, true},
 		{"firebase", `{"apiKey":"%s","authDomain":"x.firebaseapp.com"}`, shaped("{39w}"), true},
 		{"jwk", `{"kty":"RSA","n":"abc","e":"AQAB","d":"%s"}`, shaped("{120w}"), true},
 		{"totp", "otpauth://totp/x:bob?secret=%s&issuer=x\n", shaped("{323}"), false},
