@@ -15,17 +15,15 @@ func (s *Store) Forget(ctx context.Context, trace string) (runs int, err error) 
 		if _, err := tx.ExecContext(ctx, "PRAGMA secure_delete = ON"); err != nil {
 			return err
 		}
-		gone, err := tx.ExecContext(ctx, "DELETE FROM runs WHERE trace_id = ?", trace)
-		if err != nil {
+		if err := tx.QueryRowContext(ctx, "SELECT count(*) FROM runs WHERE trace_id = ?", trace).Scan(&runs); err != nil {
 			return err
 		}
-		n, err := gone.RowsAffected()
-		runs = int(n)
-		if err != nil {
-			return err
+		for _, part := range traceParts("= ?") {
+			if _, err := tx.ExecContext(ctx, part, trace); err != nil {
+				return err
+			}
 		}
-		_, err = tx.ExecContext(ctx, "DELETE FROM traces WHERE id = ?", trace)
-		return err
+		return nil
 	})
 	if err != nil {
 		return 0, fmt.Errorf("store: forget: %w", named(err))

@@ -86,6 +86,18 @@ const countRemoved = `INSERT INTO removed (reason, traces, runs, bytes)
 	ON CONFLICT (reason) DO UPDATE SET traces = traces + excluded.traces,
 		runs = runs + excluded.runs, bytes = bytes + excluded.bytes`
 
+// traceParts are the statements that take out all there is of the traces that which
+// chooses by their ids.
+func traceParts(which string) []string {
+	return []string{
+		"DELETE FROM bodies WHERE id IN (SELECT id FROM runs WHERE trace_id " + which + ")",
+		"DELETE FROM runs WHERE trace_id " + which,
+		"DELETE FROM words WHERE rowid IN (SELECT seq FROM turns WHERE trace_id " + which + ")",
+		"DELETE FROM turns WHERE trace_id " + which,
+		"DELETE FROM traces WHERE id " + which,
+	}
+}
+
 // remove takes out the traces that choose puts into the table leaving, in one
 // transaction with their count.
 func (s *Store) remove(ctx context.Context, reason, choose string, arg any) error {
@@ -111,10 +123,12 @@ func (s *Store) remove(ctx context.Context, reason, choose string, arg any) erro
 		if err := exec(countRemoved, reason); err != nil {
 			return err
 		}
-		if err := exec("DELETE FROM runs WHERE trace_id IN (SELECT id FROM leaving)"); err != nil {
-			return err
+		for _, part := range traceParts("IN (SELECT id FROM leaving)") {
+			if err := exec(part); err != nil {
+				return err
+			}
 		}
-		return exec("DELETE FROM traces WHERE id IN (SELECT id FROM leaving)")
+		return nil
 	})
 	if err == nil && removed > 0 {
 		_, err = s.db.ExecContext(ctx, vacuum)

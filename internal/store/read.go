@@ -73,32 +73,6 @@ func (s *Store) Turns(ctx context.Context, f Filter) ([]Turn, error) {
 	return list, nil
 }
 
-// Thread is one conversation at a glance.
-type Thread struct {
-	ID          string
-	Integration string
-	Repo        string
-	Turns       int
-	Start, Last time.Time // of the first and the last turn's start
-}
-
-// Threads lists conversations, the one that was active last first. most is as
-// Filter.Limit.
-func (s *Store) Threads(ctx context.Context, most int) ([]Thread, error) {
-	list, err := query(ctx, s.db, func(rows *sql.Rows) (t Thread, err error) {
-		var start, last int64
-		err = rows.Scan(&t.ID, &t.Integration, &t.Repo, &t.Turns, &start, &last)
-		t.Start, t.Last = fromMicros(start), fromMicros(last)
-		return t, err
-	}, `SELECT thread_id, max(integration), max(repo), count(*), min(started), max(started)
-		FROM runs WHERE parent_id = '' AND thread_id <> ''
-		GROUP BY thread_id ORDER BY max(started) DESC, thread_id LIMIT ?`, limit(most))
-	if err != nil {
-		return nil, fmt.Errorf("store: threads: %w", err)
-	}
-	return list, nil
-}
-
 // minPrefix is how much of a trace id must be given to name it.
 const minPrefix = 8
 
@@ -119,13 +93,7 @@ func (s *Store) Trace(ctx context.Context, id string) ([]runtypes.Wire, error) {
 	case len(found) > 1:
 		return nil, fmt.Errorf("store: trace %q: %w: the prefix fits several", id, ErrNotFound)
 	}
-	runs, err := query(ctx, s.db, func(rows *sql.Rows) (runtypes.Wire, error) {
-		text, err := scanText(rows)
-		if err != nil {
-			return runtypes.Wire{}, err
-		}
-		return decode(text)
-	}, "SELECT wire FROM runs WHERE trace_id = ? ORDER BY dotted_order", found[0])
+	runs, err := query(ctx, s.db, scanWhole, "SELECT "+wholeRun+" WHERE r.trace_id = ? ORDER BY r.dotted_order", found[0])
 	if err != nil {
 		return nil, fmt.Errorf("store: trace: %w", err)
 	}

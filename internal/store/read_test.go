@@ -71,20 +71,6 @@ func TestTurnsAreListedNewestFirstAndFiltered(t *testing.T) {
 	}
 }
 
-func TestThreadsAreListedByTheirLastTurn(t *testing.T) {
-	s := open(t, store.Config{})
-	history(t, s)
-	threads, err := s.Threads(t.Context(), 0)
-	if err != nil || len(threads) != 2 {
-		t.Fatalf("%v %v", threads, err)
-	}
-	want := store.Thread{ID: "even", Integration: "claude-code", Repo: "https://github.com/a/b", Turns: 3,
-		Start: noon, Last: noon.Add(4 * time.Minute)}
-	if threads[0] != want {
-		t.Errorf("%+v", threads[0])
-	}
-}
-
 func TestATraceIsFoundByAnUnmistakablePrefix(t *testing.T) {
 	s := open(t, store.Config{})
 	ids := history(t, s)

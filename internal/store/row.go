@@ -18,28 +18,33 @@ type row struct {
 const columns = `id, trace_id, parent_id, dotted_order, thread_id, turn_number, kind, name, started, ended,
 	error, interrupted, model, tokens_in, tokens_out, integration, repo, branch, posted, patched, bytes, wire`
 
-// values returns what goes into columns, and the size the run is charged with.
-func (r row) values() (values []any, size int64, err error) {
+// values returns what goes into columns, the run's long parts, and the size the run is
+// charged with.
+func (r row) values() (values []any, long body, size int64, err error) {
 	w := r.wire
-	text, err := runtypes.Marshal(w)
+	head, long, err := split(w)
 	if err != nil {
-		return nil, 0, err
+		return nil, body{}, 0, err
+	}
+	text, err := runtypes.Marshal(head)
+	if err != nil {
+		return nil, body{}, 0, err
 	}
 	meta := metadata{w.Metadata()}
 	_, end, err := w.Times()
 	if err != nil && w.StartTime != "" { // a lone patch may be without
-		return nil, 0, err
+		return nil, body{}, 0, err
 	}
-	usage, _ := meta.m["usage_metadata"].(map[string]any)
-	size = int64(len(text))
+	usage := meta.object("usage_metadata")
+	size = int64(len(text)) + long.size()
 	return []any{
 		w.ID, w.TraceID, w.ParentRunID, w.DottedOrder, meta.text("thread_id"), meta.number("turn_number"),
 		string(w.Kind()), w.Name, r.started(), micros(end),
 		w.Error, meta.m["ls_is_error_interrupt"] == true, meta.text("ls_model_name"),
-		metadata{usage}.tokens("input_tokens"), metadata{usage}.tokens("output_tokens"),
+		usage.tokens("input_tokens"), usage.tokens("output_tokens"),
 		meta.text("ls_integration"), meta.text("git_repo_url"), meta.text("git_branch"),
 		r.posted, r.patched, size, string(text),
-	}, size, nil
+	}, long, size, nil
 }
 
 // started is the run's start in microseconds.
@@ -85,6 +90,11 @@ func (m metadata) text(key string) string {
 	return s
 }
 
+func (m metadata) object(key string) metadata {
+	o, _ := m.m[key].(map[string]any)
+	return metadata{o}
+}
+
 func (m metadata) number(key string) int64 {
 	n, _ := m.m[key].(json.Number)
 	i, err := n.Int64()
@@ -101,6 +111,19 @@ const maxTokens = 1 << 40
 // tokens reads a count. What cannot be one is cut to what can.
 func (m metadata) tokens(key string) int64 {
 	return min(max(m.number(key), 0), maxTokens)
+}
+
+// dollars reads a price, and whether there is one.
+func (m metadata) dollars(key string) (amount float64, known bool) {
+	n, ok := m.m[key].(json.Number)
+	if !ok {
+		return 0, false
+	}
+	amount, err := n.Float64()
+	if err != nil || amount < 0 {
+		return 0, false
+	}
+	return min(amount, maxDollars), true
 }
 
 func micros(t time.Time) int64 {

@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/tracesmith/tracesmith/runtypes"
 )
@@ -85,13 +84,14 @@ func (s *Store) apply(ctx context.Context, writes []write) error {
 	s.writing.Lock()
 	defer s.writing.Unlock()
 	err := s.inTx(ctx, func(tx *sql.Tx) error {
+		f := newFold(ctx, tx)
 		now := s.cfg.Now().UnixMicro()
 		for _, w := range writes {
-			if err := put(ctx, tx, w, now); err != nil {
+			if err := f.put(w, now); err != nil {
 				return fmt.Errorf("run %s: %w", w.wire.ID, err)
 			}
 		}
-		return nil
+		return f.finish()
 	})
 	if err == nil {
 		err = s.prune(ctx)
@@ -100,52 +100,4 @@ func (s *Store) apply(ctx context.Context, writes []write) error {
 		return fmt.Errorf("store: apply %d writes: %w", len(writes), err)
 	}
 	return nil
-}
-
-var insertRun = "INSERT OR REPLACE INTO runs (" + columns + ") VALUES (?" +
-	strings.Repeat(", ?", strings.Count(columns, ",")) + ")"
-
-const touchTrace = `INSERT INTO traces (id, written, bytes, started, top, top_order) VALUES (?, ?, ?, ?, ?, ?)
-	ON CONFLICT (id) DO UPDATE SET written = excluded.written, bytes = bytes + excluded.bytes,
-		started = iif(excluded.top_order <= top_order, excluded.started, started),
-		top = iif(excluded.top_order <= top_order, excluded.top, top),
-		top_order = min(excluded.top_order, top_order)`
-
-// put folds one write into its run and charges the difference to the trace.
-func put(ctx context.Context, tx *sql.Tx, w write, now int64) error {
-	run, before, err := load(ctx, tx, w.wire.ID)
-	if err != nil {
-		return err
-	}
-	if before == 0 {
-		run.wire = runtypes.Wire{ID: w.wire.ID, TraceID: w.wire.TraceID, DottedOrder: w.wire.DottedOrder}
-	}
-	if !run.write(w.verb, w.wire) {
-		return nil
-	}
-	values, size, err := run.values()
-	if err != nil {
-		return err
-	}
-	if _, err := tx.ExecContext(ctx, insertRun, values...); err != nil {
-		return err
-	}
-	_, err = tx.ExecContext(ctx, touchTrace, run.wire.TraceID, now, size-before,
-		run.started(), run.wire.ID, run.wire.DottedOrder)
-	return err
-}
-
-// load returns a run and its size, 0 if there is none.
-func load(ctx context.Context, tx *sql.Tx, id string) (run row, size int64, err error) {
-	var text string
-	err = tx.QueryRowContext(ctx, "SELECT posted, patched, bytes, wire FROM runs WHERE id = ?", id).
-		Scan(&run.posted, &run.patched, &size, &text)
-	if errors.Is(err, sql.ErrNoRows) {
-		return row{}, 0, nil
-	}
-	if err != nil {
-		return row{}, 0, err
-	}
-	run.wire, err = decode(text)
-	return run, size, err
 }

@@ -142,7 +142,7 @@ func TestSeveralHandlesWriteAtOnce(t *testing.T) {
 	}
 	wg.Wait()
 	s := open(t, store.Config{Path: path})
-	threads, err := s.Threads(t.Context(), 0)
+	threads, _, err := s.Threads(t.Context(), store.Query{}, store.Place{}, 0)
 	if err != nil || len(threads) != handles+1 {
 		t.Fatalf("%d threads, %v", len(threads), err)
 	}

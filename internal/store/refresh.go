@@ -1,0 +1,50 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+)
+
+// refreshPart is how many traces are summed in one transaction, so that other writers
+// do not wait long.
+const refreshPart = 50
+
+// Refresh sums the turns that a version without sums wrote, newest first. Lists lack
+// them until then. It returns how many that were; where there are none it takes a
+// moment.
+func (s *Store) Refresh(ctx context.Context) (turns int, err error) {
+	for {
+		stale, err := query(ctx, s.db, scanText, `SELECT id FROM traces t LEFT JOIN turns ON turns.trace_id = t.id
+			WHERE turns.bytes IS NOT t.bytes ORDER BY t.started DESC LIMIT ?`, refreshPart)
+		if err != nil {
+			return turns, fmt.Errorf("store: refresh: %w", err)
+		}
+		if len(stale) == 0 {
+			return turns, nil
+		}
+		if err := s.sumUp(ctx, stale); err != nil {
+			return turns, fmt.Errorf("store: refresh: %w", err)
+		}
+		turns += len(stale)
+	}
+}
+
+func (s *Store) sumUp(ctx context.Context, traces []string) error {
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	return s.inTx(ctx, func(tx *sql.Tx) error {
+		f := newFold(ctx, tx)
+		for _, trace := range traces {
+			turn, err := f.turn(trace)
+			if err != nil {
+				return err
+			}
+			// What the trace says of its size is what the sum is compared with.
+			if _, err := f.scan("SELECT bytes FROM traces WHERE id = ?", []any{trace}, &turn.bytes); err != nil {
+				return err
+			}
+		}
+		return f.finish()
+	})
+}

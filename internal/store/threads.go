@@ -1,0 +1,143 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Thread is one conversation in a list: all its turns, not only those that were asked
+// for.
+type Thread struct {
+	ID                  string
+	Agent, Repo, Branch string // of its last turn
+	Prompts             []string
+	Turns               int
+	Errors, Interrupted int           // turns
+	Duration            time.Duration // of the turns that ended
+	Waiting             time.Duration // for a person; 0: none is known
+	Start, Last         time.Time     // the first turn's start; when something last began or ended
+	Running             bool
+	Tokens              Tokens
+	Cost                Cost
+}
+
+// maxPrompts is how many prompts a thread in a list is told with.
+const maxPrompts = 5
+
+// oneThread sums the turns of a thread.
+const oneThread = `SELECT thread, last.agent, last.repo, last.branch, count(*), sum(error <> '' AND NOT interrupted), sum(interrupted <> 0),
+	sum(max(ended - started, 0) * (ended <> 0)), sum(waiting), min(started), max(max(started, ended)), max(ended = 0),
+	sum(usages), sum(tokens_in), sum(tokens_out), sum(cache_read), sum(cache_write), sum(priced), sum(cost), group_concat(DISTINCT unpriced)
+	FROM turns, (SELECT agent, repo, branch FROM turns WHERE thread = ? ORDER BY started DESC, trace_id DESC LIMIT 1) last
+	WHERE thread = ? GROUP BY thread`
+
+func scanThread(rows *sql.Rows) (t Thread, err error) {
+	var length, waiting, start, last int64
+	var n counts
+	err = rows.Scan(append([]any{&t.ID, &t.Agent, &t.Repo, &t.Branch, &t.Turns, &t.Errors, &t.Interrupted,
+		&length, &waiting, &start, &last, &t.Running}, n.fields()...)...)
+	t.Duration, t.Waiting = time.Duration(length)*time.Microsecond, millis(waiting)
+	t.Start, t.Last = fromMicros(start), fromMicros(last)
+	t.Tokens, t.Cost = n.tokens(), n.costs()
+	return t, err
+}
+
+// Threads lists conversations that have a turn of the query, the one whose last turn
+// started last first. Turns that start after the first page was asked for do not move a
+// thread to another page.
+func (s *Store) Threads(ctx context.Context, q Query, after Place, most int) (list []Thread, next *Place, err error) {
+	most = limit(most)
+	if after.AsOf.IsZero() {
+		if after.AsOf, err = s.newest(ctx); err != nil {
+			return nil, nil, err
+		}
+	}
+	asOf := micros(after.AsOf)
+	ranked := &condition{}
+	ranked.and("started <= ?", asOf)
+	if c := q.condition(); len(c.parts) > 0 {
+		ranked.and("thread IN (SELECT thread FROM turns WHERE "+c.String()+")", c.args...)
+	}
+	page := &condition{}
+	if after.ID != "" {
+		page.and("(newest, thread) < (?, ?)", micros(after.Start), after.ID)
+	}
+	// First which threads, by the index, then their sums.
+	type place struct {
+		id     string
+		newest int64
+	}
+	places, err := query(ctx, s.db, func(rows *sql.Rows) (p place, err error) { return p, rows.Scan(&p.id, &p.newest) },
+		"SELECT thread, max(started) AS newest FROM turns WHERE "+ranked.String()+
+			" GROUP BY thread HAVING "+page.String()+" ORDER BY newest DESC, thread DESC LIMIT ?",
+		append(append(ranked.args, page.args...), most+1)...)
+	if err != nil {
+		return nil, nil, fmt.Errorf("store: threads: %w", err)
+	}
+	if len(places) > most {
+		places = places[:most]
+		last := places[most-1]
+		next = &Place{Start: fromMicros(last.newest), ID: last.id, AsOf: after.AsOf}
+	}
+	for _, p := range places {
+		t, err := s.Thread(ctx, p.id)
+		if err != nil {
+			return nil, nil, err
+		}
+		list = append(list, t)
+	}
+	return list, next, nil
+}
+
+// Thread returns one conversation.
+func (s *Store) Thread(ctx context.Context, id string) (Thread, error) {
+	list, err := query(ctx, s.db, scanThread, oneThread, id, id)
+	switch {
+	case err != nil:
+		return Thread{}, fmt.Errorf("store: thread: %w", err)
+	case len(list) == 0:
+		return Thread{}, fmt.Errorf("store: thread: %w", ErrNotFound)
+	}
+	t := list[0]
+	t.Prompts, err = query(ctx, s.db, scanText,
+		"SELECT title FROM turns WHERE thread = ? AND title <> '' ORDER BY started, trace_id LIMIT ?", id, maxPrompts)
+	if err != nil {
+		return Thread{}, fmt.Errorf("store: thread: %w", err)
+	}
+	return t, nil
+}
+
+// newest is when the last turn of all started.
+func (s *Store) newest(ctx context.Context) (time.Time, error) {
+	var at int64
+	err := s.db.QueryRowContext(ctx, "SELECT coalesce(max(started), 0) FROM turns").Scan(&at)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("store: threads: %w", named(err))
+	}
+	return time.UnixMicro(at).UTC(), nil
+}
+
+// Count is a value that turns can be filtered by, and how many have it.
+type Count struct {
+	Name  string
+	Turns int
+}
+
+// Facets are the agents, repositories and branches of the stored turns, those of most
+// turns first, at most a hundred each.
+type Facets struct{ Agents, Repos, Branches []Count }
+
+// Facets counts what turns can be filtered by.
+func (s *Store) Facets(ctx context.Context) (f Facets, err error) {
+	for column, into := range map[string]*[]Count{"agent": &f.Agents, "repo": &f.Repos, "branch": &f.Branches} {
+		*into, err = query(ctx, s.db, func(rows *sql.Rows) (c Count, err error) { return c, rows.Scan(&c.Name, &c.Turns) },
+			strings.ReplaceAll("SELECT @, count(*) FROM turns WHERE @ <> '' GROUP BY @ ORDER BY count(*) DESC, @ LIMIT 100", "@", column))
+		if err != nil {
+			return Facets{}, fmt.Errorf("store: facets: %w", err)
+		}
+	}
+	return f, nil
+}
