@@ -1,0 +1,52 @@
+// The page's own HTTP API. Answers are JSON; an error becomes an Error whose message
+// is the one line the server sent.
+
+export async function get(path, params, signal) {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(params || {})) {
+    if (value !== undefined && value !== null && value !== "") query.set(name, value);
+  }
+  const tail = query.size > 0 ? `?${query}` : "";
+  const response = await fetch(`api/${path}${tail}`, { signal, headers: { Accept: "application/json" } });
+  if (response.ok) return response.json();
+  let line = `the server answered ${response.status}`;
+  try {
+    line = (await response.json()).error || line;
+  } catch {
+    // No JSON: the status says enough.
+  }
+  throw new Error(line);
+}
+
+// rawPath is where a run stands whole.
+export function rawPath(run, trace) {
+  return `api/runs/${encodeURIComponent(run)}/raw?trace=${encodeURIComponent(trace)}`;
+}
+
+// exportPath is where a turn stands as one file.
+export function exportPath(trace) {
+  return `api/traces/${encodeURIComponent(trace)}/export.html`;
+}
+
+// wholeRun reads a run with nothing shortened.
+export async function wholeRun(run, trace, signal) {
+  const response = await fetch(rawPath(run, trace), { signal });
+  if (!response.ok) throw new Error(`the server answered ${response.status}`);
+  return JSON.parse(await response.text());
+}
+
+// listen calls changed with the ids of traces that changed, and state with whether
+// the page hears of changes. It stops when the signal aborts.
+export function listen(changed, state, signal) {
+  const source = new EventSource("api/events");
+  source.onopen = () => state(true);
+  source.onerror = () => state(false); // the browser tries again by itself
+  source.onmessage = (event) => {
+    try {
+      changed(new Set(JSON.parse(event.data).changed || []));
+    } catch {
+      // A line that is no JSON tells of no trace.
+    }
+  };
+  signal.addEventListener("abort", () => source.close());
+}
