@@ -2,6 +2,7 @@ package exporter
 
 import (
 	"cmp"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"net/http"
@@ -9,7 +10,6 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/zeebo/xxh3"
 
 	"github.com/tracesmith/tracesmith/runtypes"
 )
@@ -146,7 +146,8 @@ func remap(w *runtypes.Wire, project string) error {
 // UUIDv7 they take the time from the clock, which gives a post and its patch two
 // ids; here it is the run's own start.
 func remapID(id uuid.UUID, at, project string) uuid.UUID {
-	h := xxh3.HashString128(id.String() + ":" + project).Bytes()
+	hi, lo := xxh128(id.String() + ":" + project)
+	h := binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(nil, hi), lo)
 	var out uuid.UUID
 	copy(out[:6], id[:6])
 	if id.Version() != 7 {

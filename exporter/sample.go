@@ -4,7 +4,6 @@ import (
 	"math/bits"
 
 	"github.com/google/uuid"
-	"github.com/zeebo/xxh3"
 )
 
 // sampled reports whether a trace is kept. The hash of its id decides, as in
@@ -15,8 +14,8 @@ func sampled(rate *float64, trace uuid.UUID) bool {
 		return true
 	}
 	const parts = 1_000_000
-	h := xxh3.HashString128(trace.String())
-	_, rest := bits.Div64(0, h.Hi, parts)
-	_, rest = bits.Div64(rest, h.Lo, parts)
+	hi, lo := xxh128(trace.String())
+	_, rest := bits.Div64(0, hi, parts)
+	_, rest = bits.Div64(rest, lo, parts)
 	return float64(rest)/parts < *rate
 }
