@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"sync"
 
-	"github.com/klauspost/compress/gzip"
+	"compress/gzip"
 	"github.com/klauspost/compress/zstd"
 )
 

@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/klauspost/compress/gzip"
+	"compress/gzip"
 	"github.com/klauspost/compress/zstd"
 )
 
