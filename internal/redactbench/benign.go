@@ -6,13 +6,15 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/tracesmith/tracesmith/internal/redactbench/plant"
 )
 
 // text is one of the benign corpus.
 type text struct{ name, body string }
 
 // generated are texts full of what looks drawn and is no secret.
-func generated(d drawer) []text {
+func generated(d plant.Drawer) []text {
 	many := func(n int, line func(i int) string) string {
 		var b strings.Builder
 		for i := range n {
@@ -21,52 +23,52 @@ func generated(d drawer) []text {
 		return b.String()
 	}
 	name := func() string { return words[d.IntN(len(words))] + "-" + words[d.IntN(len(words))] }
-	version := func() string { return d.fill("{1d}.{2d}.{1d}") }
-	uuid := func() string { return d.fill("{8h}-{4h}-4{3h}-a{3h}-{12h}") }
+	version := func() string { return d.Fill("{1d}.{2d}.{1d}") }
+	uuid := func() string { return d.Fill("{8h}-{4h}-4{3h}-a{3h}-{12h}") }
 	return []text{
 		{"package-lock.json", many(1500, func(int) string {
 			n := name()
-			return fmt.Sprintf("    \"node_modules/%s\": {\n      \"version\": \"%s\",\n      \"resolved\": \"https://registry.npmjs.org/%s/-/%s-%s.tgz\",\n      \"integrity\": \"sha512-%s==\",\n      \"license\": \"MIT\"\n    },\n", n, version(), n, n, version(), d.of(86, "b"))
+			return fmt.Sprintf("    \"node_modules/%s\": {\n      \"version\": \"%s\",\n      \"resolved\": \"https://registry.npmjs.org/%s/-/%s-%s.tgz\",\n      \"integrity\": \"sha512-%s==\",\n      \"license\": \"MIT\"\n    },\n", n, version(), n, n, version(), d.Of(86, "b"))
 		})},
 		{"yarn.lock", many(1000, func(int) string {
 			n := name()
-			return fmt.Sprintf("%s@^%s:\n  version \"%s\"\n  resolved \"https://registry.yarnpkg.com/%s/-/%s-%s.tgz#%s\"\n  integrity sha512-%s==\n\n", n, version(), version(), n, n, version(), d.of(40, "h"), d.of(86, "b"))
+			return fmt.Sprintf("%s@^%s:\n  version \"%s\"\n  resolved \"https://registry.yarnpkg.com/%s/-/%s-%s.tgz#%s\"\n  integrity sha512-%s==\n\n", n, version(), version(), n, n, version(), d.Of(40, "h"), d.Of(86, "b"))
 		})},
 		{"go.sum", many(1500, func(int) string {
-			return fmt.Sprintf("github.com/%s/%s v%s h1:%s=\n", vendors[d.IntN(len(vendors))], name(), version(), d.of(43, "b"))
+			return fmt.Sprintf("github.com/%s/%s v%s h1:%s=\n", vendors[d.IntN(len(vendors))], name(), version(), d.Of(43, "b"))
 		})},
 		{"Cargo.lock", many(800, func(int) string {
-			return fmt.Sprintf("[[package]]\nname = \"%s\"\nversion = \"%s\"\nsource = \"registry+https://github.com/rust-lang/crates.io-index\"\nchecksum = \"%s\"\n\n", name(), version(), d.of(64, "h"))
+			return fmt.Sprintf("[[package]]\nname = \"%s\"\nversion = \"%s\"\nsource = \"registry+https://github.com/rust-lang/crates.io-index\"\nchecksum = \"%s\"\n\n", name(), version(), d.Of(64, "h"))
 		})},
 		{"requirements.txt", many(800, func(int) string {
-			return fmt.Sprintf("%s==%s \\\n    --hash=sha256:%s\n", name(), version(), d.of(64, "h"))
+			return fmt.Sprintf("%s==%s \\\n    --hash=sha256:%s\n", name(), version(), d.Of(64, "h"))
 		})},
 		{"git-log", many(1500, func(int) string {
-			return fmt.Sprintf("commit %s\nAuthor: Dev <dev@example.test>\nDate:   Mon Nov 30 2026\n\n    %s\n\n", d.of(40, "h"), prose(d, 9))
+			return fmt.Sprintf("commit %s\nAuthor: Dev <dev@example.test>\nDate:   Mon Nov 30 2026\n\n    %s\n\n", d.Of(40, "h"), prose(d, 9))
 		})},
 		{"git-diff-index", many(800, func(int) string {
-			return fmt.Sprintf(":100644 100644 %s %s M\tsrc/%s.go\nindex %s..%s 100644\n", d.of(40, "h"), d.of(40, "h"), name(), d.of(7, "h"), d.of(7, "h"))
+			return fmt.Sprintf(":100644 100644 %s %s M\tsrc/%s.go\nindex %s..%s 100644\n", d.Of(40, "h"), d.Of(40, "h"), name(), d.Of(7, "h"), d.Of(7, "h"))
 		})},
 		{"ids.jsonl", many(1500, func(i int) string {
-			return fmt.Sprintf(`{"id":"%s","trace_id":"%s","session_id":"%s","parent":"toolu_%s","n":%d,"input_tokens":%d,"etag":"%s"}`+"\n", uuid(), uuid(), uuid(), d.of(24, "a"), i, d.IntN(1<<20), d.of(32, "h"))
+			return fmt.Sprintf(`{"id":"%s","trace_id":"%s","session_id":"%s","parent":"toolu_%s","n":%d,"input_tokens":%d,"etag":"%s"}`+"\n", uuid(), uuid(), uuid(), d.Of(24, "a"), i, d.IntN(1<<20), d.Of(32, "h"))
 		})},
 		{"workflow.yml", many(600, func(int) string {
-			return fmt.Sprintf("      - uses: %s/%s@%s # v%s\n        with:\n          token: ${{ secrets.GITHUB_TOKEN }}\n", vendors[d.IntN(len(vendors))], name(), d.of(40, "h"), version())
+			return fmt.Sprintf("      - uses: %s/%s@%s # v%s\n        with:\n          token: ${{ secrets.GITHUB_TOKEN }}\n", vendors[d.IntN(len(vendors))], name(), d.Of(40, "h"), version())
 		})},
 		{"images", many(600, func(int) string {
-			return fmt.Sprintf("docker.io/%s/%s@sha256:%s\n%s   %s   %d MB\n", vendors[d.IntN(len(vendors))], name(), d.of(64, "h"), name(), d.of(12, "h"), d.IntN(900))
+			return fmt.Sprintf("docker.io/%s/%s@sha256:%s\n%s   %s   %d MB\n", vendors[d.IntN(len(vendors))], name(), d.Of(64, "h"), name(), d.Of(12, "h"), d.IntN(900))
 		})},
 		{"minified.js", many(900, func(i int) string {
-			return fmt.Sprintf("function %s(e,t){var n=e.token||t.password,r=e.key;return n?%s(n,r):{key:r,token:n,secret:t.s,auth:e.a,sk:%d}}var %s=\"%s\",", d.of(2, "a"), d.of(2, "a"), i, d.of(3, "a"), words[d.IntN(len(words))])
+			return fmt.Sprintf("function %s(e,t){var n=e.token||t.password,r=e.key;return n?%s(n,r):{key:r,token:n,secret:t.s,auth:e.a,sk:%d}}var %s=\"%s\",", d.Of(2, "a"), d.Of(2, "a"), i, d.Of(3, "a"), words[d.IntN(len(words))])
 		})},
-		{"source-map", "{\"version\":3,\"mappings\":\"" + many(3000, func(int) string { return d.of(4, "a") + "," + d.of(5, "a") + ";" }) + "\"}"},
-		{"base64", "data:image/png;base64," + d.of(200_000, "b") + "\n"},
-		{"base64-lines", many(2000, func(int) string { return d.of(76, "b") + "\n" })},
+		{"source-map", "{\"version\":3,\"mappings\":\"" + many(3000, func(int) string { return d.Of(4, "a") + "," + d.Of(5, "a") + ";" }) + "\"}"},
+		{"base64", "data:image/png;base64," + d.Of(200_000, "b") + "\n"},
+		{"base64-lines", many(2000, func(int) string { return d.Of(76, "b") + "\n" })},
 		{"hexdump", many(2000, func(i int) string {
-			return fmt.Sprintf("%08x  %s %s  |%s|\n", i*16, d.fill("{2h} {2h} {2h} {2h} {2h} {2h} {2h} {2h}"), d.fill("{2h} {2h} {2h} {2h}"), d.of(12, "a"))
+			return fmt.Sprintf("%08x  %s %s  |%s|\n", i*16, d.Fill("{2h} {2h} {2h} {2h} {2h} {2h} {2h} {2h}"), d.Fill("{2h} {2h} {2h} {2h}"), d.Of(12, "a"))
 		})},
 		{"manifest.yaml", many(600, func(int) string {
-			return fmt.Sprintf("apiVersion: v1\nkind: Pod\nmetadata:\n  name: %s-%s\n  uid: %s\nspec:\n  serviceAccountName: %s\n  containers:\n  - env:\n    - name: DB_PASSWORD\n      valueFrom:\n        secretKeyRef: {name: %s, key: password}\n", name(), d.of(5, "l"), uuid(), name(), name())
+			return fmt.Sprintf("apiVersion: v1\nkind: Pod\nmetadata:\n  name: %s-%s\n  uid: %s\nspec:\n  serviceAccountName: %s\n  containers:\n  - env:\n    - name: DB_PASSWORD\n      valueFrom:\n        secretKeyRef: {name: %s, key: password}\n", name(), d.Of(5, "l"), uuid(), name(), name())
 		})},
 		{"prose", prose(d, 40_000)},
 		{"log", log(d, 3000)},
@@ -81,7 +83,7 @@ var words = strings.Fields(`the a key token secret of password build parser requ
  lexer commit branch release policy window buffer header cookie column schema record bucket region cluster`)
 
 // prose is a text of n words, with sentences about secrets in it.
-func prose(d drawer, n int) string {
+func prose(d plant.Drawer, n int) string {
 	var b strings.Builder
 	for i := range n {
 		if i > 0 {
@@ -96,17 +98,17 @@ func prose(d drawer, n int) string {
 }
 
 // log is what a server writes: times, ids, addresses, tokens counted.
-func log(d drawer, n int) string {
+func log(d plant.Drawer, n int) string {
 	var b strings.Builder
 	for i := range n {
 		fmt.Fprintf(&b, "2026-11-30T12:%02d:%02dZ INFO request_id=%s path=/v1/%s status=200 input_tokens=%d addr=10.0.%d.%d:8080 sha=%s\n",
-			i/60%60, i%60, d.fill("{8h}-{4h}-4{3h}-a{3h}-{12h}"), words[d.IntN(len(words))], d.IntN(1<<20), d.IntN(256), d.IntN(256), d.of(40, "h"))
+			i/60%60, i%60, d.Fill("{8h}-{4h}-4{3h}-a{3h}-{12h}"), words[d.IntN(len(words))], d.IntN(1<<20), d.IntN(256), d.IntN(256), d.Of(40, "h"))
 	}
 	return b.String()
 }
 
-// planted are the folders and endings of files that hold made-up secrets on purpose.
-var planted = []string{"internal/redact/", "internal/redactbench/", "_test.go", ".txtar", "26-numbers-timestamps-rawevent/", "/secret/", "-secret/", "/secrets/"}
+// madeUp are the folders and endings of files that hold made-up secrets on purpose.
+var madeUp = []string{"internal/redact/", "internal/redactbench/", "_test.go", ".txtar", "26-numbers-timestamps-rawevent/", "/secret/", "-secret/", "/secrets/"}
 
 // repository reads this repository's sources, notes and recordings.
 func repository(root string) (all []text, err error) {
@@ -141,7 +143,7 @@ func repository(root string) (all []text, err error) {
 }
 
 func holdsSecrets(name string) bool {
-	for _, part := range planted {
+	for _, part := range madeUp {
 		if strings.Contains(name, part) {
 			return true
 		}

@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"math/rand/v2"
 	"os"
 	"slices"
 	"strings"
 	"text/tabwriter"
 
 	"github.com/tracesmith/tracesmith/internal/redact"
+	"github.com/tracesmith/tracesmith/internal/redactbench/plant"
 )
 
 func main() {
@@ -28,7 +28,7 @@ func main() {
 }
 
 func run(w io.Writer, seed uint64, each int, root string, verbose bool) error {
-	d := drawer{rand.New(rand.NewPCG(seed, seed))}
+	d := plant.New(seed)
 	details := io.Discard
 	if verbose {
 		details = w
@@ -37,11 +37,11 @@ func run(w io.Writer, seed uint64, each int, root string, verbose bool) error {
 	if err != nil {
 		return err
 	}
-	names, err := recall(assignments(d, named(), each), details)
+	names, err := recall(assignments(d, plant.Named(), each), details)
 	if err != nil {
 		return err
 	}
-	files, err := recall(assignments(d, credentials(), each), details)
+	files, err := recall(assignments(d, plant.Credentials(), each), details)
 	if err != nil {
 		return err
 	}
@@ -79,22 +79,22 @@ type score struct{ found, all, kinds int }
 func (s score) rate() float64 { return float64(s.found) / float64(s.all) }
 
 // recall passes each document and looks for what is left of its secret.
-func recall(all []plant, details io.Writer) (score, error) {
+func recall(all []planted, details io.Writer) (score, error) {
 	missed := map[string]int{}
 	kinds := map[string]bool{}
 	s := score{all: len(all)}
 	for _, p := range all {
-		kinds[p.kind] = true
+		kinds[p.Kind] = true
 		doc, err := redact.JSON(p.doc)
 		if err != nil {
-			return s, fmt.Errorf("%s in %s: %w", p.kind, p.place, err)
+			return s, fmt.Errorf("%s in %s: %w", p.Kind, p.place, err)
 		}
-		if !p.left(doc) {
+		if !p.Left(doc) {
 			s.found++
 			continue
 		}
-		if missed[p.kind]++; missed[p.kind] <= 3 {
-			fmt.Fprintf(details, "missed %s in %s: %s\n", p.kind, p.place, near(string(p.doc), p.secret))
+		if missed[p.Kind]++; missed[p.Kind] <= 3 {
+			fmt.Fprintf(details, "missed %s in %s: %s\n", p.Kind, p.place, near(string(p.doc), p.Secret))
 		}
 	}
 	s.kinds = len(kinds)

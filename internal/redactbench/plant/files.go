@@ -1,17 +1,17 @@
-package main
+package plant
 
 import "encoding/base64"
 
 // manifest is a password as a Kubernetes manifest holds it.
-func manifest(d drawer) string {
+func manifest(d Drawer) string {
 	return base64.StdEncoding.EncodeToString([]byte(d.password()))
 }
 
-// credentials lists the files and commands that exist to hold or to take a secret, and
+// Credentials lists the files and commands that exist to hold or to take a secret, and
 // the ways in which the common formats spell one. They were written down before the
 // rules had seen them.
-func credentials() []form {
-	return []form{
+func Credentials() []Form {
+	return []Form{
 		// Kubernetes, Docker, Helm
 		{"k8s-data", "apiVersion: v1\nkind: Secret\nmetadata:\n  name: app\ntype: Opaque\ndata:\n  username: YWRtaW4=\n  db-uri: %s\n", manifest, false},
 		{"k8s-data-quoted", "kind: Secret\nmetadata:\n  name: app\ndata:\n  config: \"%s\"\n", manifest, false},

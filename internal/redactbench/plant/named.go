@@ -1,30 +1,30 @@
-package main
+package plant
 
 import "encoding/base64"
 
-// form is a way in which a secret is given to a name. In text %s is its place.
-type form struct {
-	name  string
-	text  string
-	value func(drawer) string
-	json  bool // text is a JSON document, and not a text
+// Form is a way in which a secret is given to a name.
+type Form struct {
+	Name  string
+	Text  string // in which %s is its place
+	Value func(Drawer) string
+	JSON  bool // Text is a JSON document, and not a text
 }
 
-func key(d drawer) string   { return d.of(24+d.IntN(20), "a") }
-func hex(d drawer) string   { return d.of(32, "h") }
-func human(d drawer) string { return d.password() }
+func key(d Drawer) string   { return d.Of(24+d.IntN(20), "a") }
+func hex(d Drawer) string   { return d.Of(32, "h") }
+func human(d Drawer) string { return d.password() }
 
-func login(d drawer) string {
+func login(d Drawer) string {
 	return base64.StdEncoding.EncodeToString([]byte("bob:" + d.password()))
 }
 
-func shaped(template string) func(drawer) string {
-	return func(d drawer) string { return d.fill(template) }
+func shaped(template string) func(Drawer) string {
+	return func(d Drawer) string { return d.Fill(template) }
 }
 
-// named lists the forms of NAME=value.
-func named() []form {
-	return []form{
+// Named lists the forms of NAME=value.
+func Named() []Form {
+	return []Form{
 		{"env-api-key", "API_KEY=%s\n", key, false}, {"env-password", "DB_PASSWORD=%s\n", human, false},
 		{"env-token", "export DEPLOY_TOKEN=%s\n", key, false}, {"env-secret", "CLIENT_SECRET=\"%s\"\n", key, false},
 		{"env-prefixed", "MYAPP_PROD_SECRET_KEY=%s\n", hex, false}, {"env-suffix", "STRIPE_API_KEY_PROD=%s\n", key, false},

@@ -1,24 +1,24 @@
-package main
+package plant
 
 import "strings"
 
-// kind is a kind of secret that is told by how it begins.
-type kind struct {
-	name     string
-	template string
+// Kind is a kind of secret that is told by how it begins.
+type Kind struct {
+	Name     string
+	Template string // for [Drawer.Fill]
 }
 
-// prefixed lists them: no text stands here in one piece, so that no scanner takes the
+// Prefixed lists them: no text stands here in one piece, so that no scanner takes the
 // list for a leak.
-func prefixed() []kind {
-	var list []kind
+func Prefixed() []Kind {
+	var list []Kind
 	for _, line := range strings.Split(strings.TrimSpace(templates), "\n") {
 		name, template, _ := strings.Cut(strings.TrimSpace(line), " ")
-		list = append(list, kind{name, strings.ReplaceAll(strings.TrimSpace(template), "^", "")})
+		list = append(list, Kind{name, strings.ReplaceAll(strings.TrimSpace(template), "^", "")})
 	}
 	return append(list,
-		kind{"pem-rsa", pem("RSA PRIVATE KEY")}, kind{"pem-pkcs8", pem("PRIVATE KEY")}, kind{"pem-ec", pem("EC PRIVATE KEY")},
-		kind{"pem-openssh", pem("OPENSSH PRIVATE KEY")}, kind{"pem-pgp", pem("PGP PRIVATE KEY BLOCK")},
+		Kind{"pem-rsa", pem("RSA PRIVATE KEY")}, Kind{"pem-pkcs8", pem("PRIVATE KEY")}, Kind{"pem-ec", pem("EC PRIVATE KEY")},
+		Kind{"pem-openssh", pem("OPENSSH PRIVATE KEY")}, Kind{"pem-pgp", pem("PGP PRIVATE KEY BLOCK")},
 	)
 }
 

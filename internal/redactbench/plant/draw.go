@@ -1,4 +1,4 @@
-package main
+package plant
 
 import (
 	"fmt"
@@ -19,12 +19,15 @@ var alphabets = map[string]string{
 	"3": "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567",
 }
 
-// drawer draws texts from a seed.
-type drawer struct{ *rand.Rand }
+// Drawer draws texts from a seed.
+type Drawer struct{ *rand.Rand }
 
-// of draws n characters of an alphabet. The last is a letter or a digit: what follows
+// New returns a drawer that draws the same for the same seed.
+func New(seed uint64) Drawer { return Drawer{rand.New(rand.NewPCG(seed, seed))} }
+
+// Of draws n characters of an alphabet. The last is a letter or a digit: what follows
 // a secret is told apart by it.
-func (d drawer) of(n int, alphabet string) string {
+func (d Drawer) Of(n int, alphabet string) string {
 	letters := alphabets[alphabet]
 	b := make([]byte, n)
 	for i := range b {
@@ -36,8 +39,8 @@ func (d drawer) of(n int, alphabet string) string {
 	return string(b)
 }
 
-// fill replaces each {n alphabet} of a template: ghp_{36a}.
-func (d drawer) fill(template string) string {
+// Fill replaces each {n alphabet} of a template: ghp_{36a}.
+func (d Drawer) Fill(template string) string {
 	var b strings.Builder
 	for {
 		before, rest, found := strings.Cut(template, "{")
@@ -50,22 +53,22 @@ func (d drawer) fill(template string) string {
 		if err != nil {
 			panic(fmt.Sprintf("template %q: %v", template, err))
 		}
-		b.WriteString(d.of(n, what[len(what)-1:]))
+		b.WriteString(d.Of(n, what[len(what)-1:]))
 		template = after
 	}
 }
 
 // password draws what a person may have thought of or a manager has made.
-func (d drawer) password() string {
+func (d Drawer) password() string {
 	words := []string{"correct", "horse", "Battery", "staple", "winter", "Summer", "tiger", "coffee"}
 	switch d.IntN(4) {
 	case 0:
-		return words[d.IntN(len(words))] + words[d.IntN(len(words))] + d.of(2, "d")
+		return words[d.IntN(len(words))] + words[d.IntN(len(words))] + d.Of(2, "d")
 	case 1:
-		return words[d.IntN(len(words))] + d.of(4, "d") + "!"
+		return words[d.IntN(len(words))] + d.Of(4, "d") + "!"
 	case 2:
-		return d.of(8+d.IntN(8), "a") + d.of(1, "d")
+		return d.Of(8+d.IntN(8), "a") + d.Of(1, "d")
 	default:
-		return d.of(20, "a")
+		return d.Of(20, "a")
 	}
 }
