@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tracesmith/tracesmith/integrations"
 	"github.com/tracesmith/tracesmith/internal/agents"
 	"github.com/tracesmith/tracesmith/internal/config"
 	"github.com/tracesmith/tracesmith/internal/doctor"
@@ -63,6 +64,7 @@ func (a *app) examine(ctx context.Context, flags doctorFlags) (*doctor.Report, e
 	here := report.Agents(ctx, doctor.Machine{
 		Installer: i, Self: self, Version: askVersion,
 		Settings: func(agent string) (config.Config, error) { return a.settings(agent, i.Dir) },
+		Relayed:  func(agent *integrations.Agent) bool { return a.relayed(i, agent) },
 	}, agents.All())
 	if len(here) == 0 {
 		here = []string{""}
@@ -77,6 +79,7 @@ func (a *app) examine(ctx context.Context, flags doctorFlags) (*doctor.Report, e
 		report.NoState(noState)
 	} else {
 		report.State(state.Dir(), state.Writable(), a.readStatus(state), a.now())
+		a.examineRelay(ctx, report, i, state)
 	}
 	a.examineDesktop(report, here, i.Dir)
 	if flags.offline {

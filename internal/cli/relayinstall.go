@@ -93,11 +93,8 @@ func (a *app) planRelay(i *setup.Installer, flags setupFlags) outcome {
 // relayNote is what is left to the user.
 func relayNote(way, system string) string {
 	start := "Its hooks start the relay when a session begins."
-	switch {
-	case way == byService && system == "darwin":
-		start = "Start the relay: launchctl load -w ~/Library/LaunchAgents/" + relay.Label + ".plist"
-	case way == byService:
-		start = "Start the relay: systemctl --user enable --now " + relay.Service
+	if way == byService {
+		start = "Start the relay: " + serviceStart(system)
 	}
 	return "The relay traces it, not the hooks. " + start +
 		"\nThe relay's key for LangSmith is that of Tracesmith's configuration file, not of a shell."

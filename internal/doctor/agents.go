@@ -17,6 +17,8 @@ type Machine struct {
 	Settings func(agent string) (config.Config, error)
 	// Version asks a program of an agent for its version; what it prints first.
 	Version func(ctx context.Context, program string) (string, error)
+	// Relayed says that the relay traces an agent, so that its hooks need not; nil: none.
+	Relayed func(agent *integrations.Agent) bool
 	// Self is this program; empty: not known.
 	Self string
 }
@@ -50,6 +52,10 @@ func (r *Report) agent(ctx context.Context, m Machine, agent *integrations.Agent
 	r.host(ctx, m, agent)
 	installs := "run: tracesmith install " + agent.Name
 	if registered == 0 {
+		if m.Relayed != nil && m.Relayed(agent) {
+			r.ok(agent.Name, "left to the relay: no hooks are registered")
+			return
+		}
 		if len(rivals) > 0 {
 			r.note(agent.Name, installs+" --take-over", "left to %s (%s)", rivals[0].Name, rivals[0].Path)
 			return

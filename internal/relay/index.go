@@ -50,7 +50,7 @@ type index struct {
 // openIndex reads the index in dir, and shortens it if it is long.
 func openIndex(dir string) (*index, error) {
 	x := &index{traces: map[string]place{}, turns: map[string]int{}, threads: map[string]place{}}
-	path := filepath.Join(dir, "turns.jsonl")
+	path := filepath.Join(dir, indexName)
 	raw, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("relay: index: %w", err)
