@@ -1,8 +1,6 @@
 package capture
 
 import (
-	"slices"
-
 	"github.com/tracesmith/tracesmith/integrations"
 	"github.com/tracesmith/tracesmith/internal/config"
 	"github.com/tracesmith/tracesmith/internal/journal"
@@ -15,11 +13,9 @@ func (h *hook) greet(event integrations.Hook, settings config.Config, state *jou
 	if !event.Greets || h.owner.Notice == nil {
 		return
 	}
-	places := settings.Places()
 	records, _ := state.Destinations() // those that cannot be read say nothing
 	for id, record := range records {
-		ours := slices.ContainsFunc(places, func(p config.Place) bool { return p.ID == id })
-		if ours && record.Late(h.started) {
+		if settings.Goes(id) && record.Late(h.started) {
 			h.notice = h.owner.Notice("Tracesmith cannot deliver to " + record.Name + ": " + record.Trouble(h.started) +
 				". What you do is recorded and kept for 7 days. Find out why with: tracesmith doctor")
 			return

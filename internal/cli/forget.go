@@ -103,7 +103,7 @@ func (a *app) tellJournal(state *journal.State, runs []runtypes.Wire) {
 // Source: LangSmith's guide to data purging.
 func (a *app) tellLangSmith(trace string) {
 	settings, _ := a.settings("", "") // the address, if there is one, is enough
-	if !settings.Delivers() {
+	if !settings.LangSmith() {
 		fmt.Fprintln(a.stdout, "LangSmith: no destination is configured")
 		return
 	}

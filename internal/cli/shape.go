@@ -57,7 +57,7 @@ func (s *shaper) shape(run *runtypes.Run) {
 // admits reports whether the settings of a turn's folder send it to a destination.
 func (s *shaper) admits(root *runtypes.Run, destination string) bool {
 	settings := s.in(root.Identity.Integration, root.Identity.WorkingDirectory)
-	return settings.Enabled && slices.ContainsFunc(settings.Places(), func(p config.Place) bool { return p.ID == destination })
+	return settings.Enabled && settings.Goes(destination)
 }
 
 // in returns an agent's settings in a folder. Where they cannot be read no content

@@ -19,7 +19,7 @@ import (
 // exporters are how to send to each of the settings' places, in the order of
 // config.Config.Places.
 func (a *app) exporters(settings config.Config) ([]exporter.Config, error) {
-	if !settings.Delivers() {
+	if !settings.LangSmith() {
 		return nil, nil
 	}
 	base, err := delivery.Config(settings, a.env)
@@ -60,6 +60,8 @@ func (a *app) destinations(ctx context.Context, state *journal.State, settings c
 		served, closing := a.places(state, each, log)
 		closers, list = append(closers, closing...), append(list, served...)
 	}
+	served, closing := a.collector(state, settings, log)
+	closers, list = append(closers, closing...), append(list, served...)
 	return list, end, nil
 }
 

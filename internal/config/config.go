@@ -61,6 +61,8 @@ type Config struct {
 	ClientCert, ClientKey string // files of what is shown to a server that asks
 	AllowHTTP             bool   // to a server that is not this machine
 
+	OTLP OTLP // where runs go as spans, beside LangSmith
+
 	routed     string   // project of the route that fits the folder
 	workspaces []string // that any route names
 	home       string
@@ -159,8 +161,8 @@ func (l *loader) silence() {
 // else the setting. Empty: the integration's name.
 func (c Config) RunProject() string { return cmp.Or(c.routed, c.Project) }
 
-// Delivers reports whether there is anywhere beyond this machine for runs to go.
-func (c Config) Delivers() bool {
+// LangSmith reports whether runs go to LangSmith.
+func (c Config) LangSmith() bool {
 	return c.APIKey != "" || c.KeyCommand != "" || c.Login || len(c.Replicas) > 0
 }
 

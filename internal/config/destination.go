@@ -20,7 +20,7 @@ type Place struct {
 // own key, or that of the settings if it is at the same endpoint.
 func (c Config) Places() []Place {
 	if len(c.Replicas) == 0 {
-		if !c.Delivers() {
+		if !c.LangSmith() {
 			return nil
 		}
 		return []Place{place(c.Endpoint, c.APIKey, c.WorkspaceID, c.Project)}
@@ -39,7 +39,7 @@ func (c Config) Places() []Place {
 // Elsewhere lists the settings for the workspaces that routes name beside those of the
 // settings themselves: a drainer serves these too.
 func (c Config) Elsewhere() []Config {
-	if len(c.Replicas) > 0 || !c.Delivers() {
+	if len(c.Replicas) > 0 || !c.LangSmith() {
 		return nil
 	}
 	var list []Config
@@ -57,19 +57,22 @@ func place(endpoint, key, workspace, project string) Place {
 	return Place{"langsmith-" + digest(endpoint, workspace, project), endpoint, key, workspace, project}
 }
 
-// Destination names the places in LangSmith that runs go to: their ids, parted by
-// commas. It is empty where nothing goes to LangSmith.
+// Destination names the places that runs go to: their ids, parted by commas. It is empty
+// where nothing leaves this machine.
 func (c Config) Destination() string {
 	var ids []string
 	for _, p := range c.Places() {
 		ids = append(ids, p.ID)
 	}
+	if id := c.OTLP.ID(); id != "" {
+		ids = append(ids, id)
+	}
 	return strings.Join(ids, ",")
 }
 
 // KeyHash tells one key for a destination from another, and nothing of the key: two
-// shells may hold keys of different owners. It is empty where nothing goes to
-// LangSmith.
+// shells may hold keys of different owners. It is empty where nothing leaves this
+// machine.
 func (c Config) KeyHash() string {
 	keys := []string{"key"}
 	for _, p := range c.Places() {
@@ -78,6 +81,7 @@ func (c Config) KeyHash() string {
 	if c.KeyCommand != "" {
 		keys = append(keys, "command", c.KeyCommand)
 	}
+	keys = append(keys, c.OTLP.secrets()...)
 	switch {
 	case len(keys) == 1:
 		return ""
@@ -87,8 +91,9 @@ func (c Config) KeyHash() string {
 	return digest(keys...)
 }
 
-// Offline is the settings with nowhere in LangSmith to go.
+// Offline is the settings with nowhere to go.
 func (c Config) Offline() Config {
+	c.OTLP = OTLP{}
 	c.APIKey, c.KeyCommand, c.Login, c.Replicas, c.workspaces = "", "", false, nil, nil
 	return c
 }

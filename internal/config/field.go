@@ -103,7 +103,7 @@ func fields(agent string) []field {
 			set:  (*Config).addMetadata,
 			text: func(c *Config) string { return strings.Join(pairs(c.Metadata), ",") },
 		},
-	}, network()...)
+	}, append(network(), otlp()...)...)
 }
 
 func fieldOf(key string) (field, bool) {

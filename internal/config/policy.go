@@ -110,6 +110,7 @@ func (p policy) enforce(l *loader) {
 	if len(l.errs) > before || len(l.cfg.Ignored) > ignored {
 		l.shut(p.path)
 	}
+	p.confineOTLP(l)
 }
 
 // lockRules puts the policy's rules before the user's own, which stay.

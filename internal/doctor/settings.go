@@ -78,6 +78,9 @@ func endpoints(settings config.Config) []string {
 			list = append(list, p.Endpoint)
 		}
 	}
+	if settings.OTLP.Endpoint != "" {
+		list = append(list, settings.OTLP.Endpoint+" (OTLP)")
+	}
 	return list
 }
 

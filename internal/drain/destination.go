@@ -28,6 +28,8 @@ type Destination struct {
 	Broken error
 	// Key tells keys for the same destination apart: see config.KeyHash.
 	Key string
+	// Ended takes a run once, whole, when it has ended.
+	Ended bool
 	// Past takes turns that began before the destination was first seen.
 	Past bool
 }

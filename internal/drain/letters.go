@@ -35,9 +35,18 @@ func Letters(state *journal.State, destination string, log *slog.Logger) func([]
 				runs[op.Run.ID] = true
 			}
 		}
-		_ = state.Drop(reason, len(runs))
-		log.Warn("dropped", "destination", destination, "runs", len(runs), "error", why.Error())
+		_ = state.Drop(reason, len(runs)+Unnamed(why))
+		log.Warn("dropped", "destination", destination, "runs", len(runs)+Unnamed(why), "error", why.Error())
 	}
+}
+
+// Unnamed is how many runs are lost that a server did not name.
+func Unnamed(why error) int {
+	var drop *exporter.DropError
+	if errors.As(why, &drop) {
+		return drop.Unnamed
+	}
+	return 0
 }
 
 // keep writes one letter and reports whether it is the first of its run.

@@ -149,11 +149,11 @@ func (w *writes) enrich(ctx context.Context, run *runtypes.Run) {
 	who.Repo.URL = w.cp.Remotes[i].URL
 }
 
-// hold keeps the post of a run that has not ended, where runs are not sent live,
-// and merges it with the patch that ends it into one post.
+// hold keeps the post of a run that has not ended, where runs are not sent live or the
+// destination takes none such, and merges it with the patch that ends it into one post.
 func (w *writes) hold(op runtypes.Op) (runtypes.Op, bool) {
 	if op.Verb == runtypes.Post {
-		return op, w.d.live || !op.Run.Pending() || !w.keep(op.Run)
+		return op, w.d.live && !w.dest.Ended || !op.Run.Pending() || !w.keep(op.Run)
 	}
 	for i, raw := range w.cp.Held {
 		post, err := thaw(raw)
@@ -169,7 +169,7 @@ func (w *writes) hold(op runtypes.Op) (runtypes.Op, bool) {
 // keep holds a post in the checkpoint if there is room.
 func (w *writes) keep(run *runtypes.Run) bool {
 	raw, err := json.Marshal(run)
-	if err != nil || len(run.Events) > 0 || len(w.cp.Held) >= maxHeldPosts {
+	if err != nil || len(run.Events) > 0 && !w.dest.Ended || len(w.cp.Held) >= maxHeldPosts { // what events say more is not kept
 		return false
 	}
 	size := len(raw)

@@ -1,0 +1,51 @@
+package cli
+
+import (
+	"fmt"
+	"log/slog"
+	"net/http"
+	"sync/atomic"
+
+	"github.com/tracesmith/tracesmith/exporter"
+	"github.com/tracesmith/tracesmith/exporter/otlp"
+	"github.com/tracesmith/tracesmith/internal/config"
+	"github.com/tracesmith/tracesmith/internal/delivery"
+	"github.com/tracesmith/tracesmith/internal/drain"
+	"github.com/tracesmith/tracesmith/internal/journal"
+	"github.com/tracesmith/tracesmith/runtypes"
+)
+
+// collector opens the place that gets runs as spans, if there is one.
+func (a *app) collector(state *journal.State, settings config.Config, log *slog.Logger) (list []drain.Destination, closers []func() error) {
+	if settings.OTLP.Endpoint == "" {
+		return nil, nil
+	}
+	dest := drain.Destination{ID: settings.OTLP.ID(), Name: settings.OTLP.Endpoint + " (OTLP)", Key: settings.KeyHash(), Ended: true}
+	lost := new(atomic.Int64)
+	client, err := a.otlpClient(state, settings, dest.ID, lost, log)
+	if err != nil { // neither the store nor what waits for this must suffer
+		dest.Broken = fmt.Errorf("OTLP: %w", err)
+		return append(list, dest), nil
+	}
+	dest.Export, dest.Lost = client.Export, lost.Load
+	dest.Shortened = func() int64 { s := client.Stats(); return s.Shortened + s.Bare }
+	return append(list, dest), append(closers, client.Close)
+}
+
+func (a *app) otlpClient(state *journal.State, settings config.Config, id string, lost *atomic.Int64, log *slog.Logger) (*otlp.Client, error) {
+	cfg, err := delivery.Collector(settings, a.env)
+	if err != nil {
+		return nil, err
+	}
+	cfg.MaxElapsed, cfg.Logger = exportLimit, log
+	cfg.Redact = exporter.NoRedaction // the drainer has done it
+	if settings.Store {
+		cfg.Wrap = func(next http.RoundTripper) http.RoundTripper { return &witness{next, state, log, a.now} }
+	}
+	letters := drain.Letters(state, id, log)
+	cfg.OnDrop = func(ops []runtypes.Op, why error) {
+		lost.Add(int64(len(ops) + drain.Unnamed(why)))
+		letters(ops, why)
+	}
+	return otlp.NewClient(cfg)
+}
