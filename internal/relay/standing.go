@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -35,12 +36,14 @@ func Told(variables []byte) (url, token string) {
 }
 
 // listenFlag finds the address in a unit's command or a launchd agent's arguments.
-var listenFlag = regexp.MustCompile(`(?m)^ExecStart=.* relay --listen (\S+)$|<string>relay</string>\s*<string>--listen</string>\s*<string>([^<]+)</string>`)
+var listenFlag = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?m)^ExecStart=.* relay --listen (\S+)$|<string>relay</string>\s*<string>--listen</string>\s*<string>([^<]+)</string>`)
+})
 
 // ServiceAddress is the address that UserService's file has the relay listen on; empty: the
 // file is another one.
 func ServiceAddress(file []byte) string {
-	found := listenFlag.FindSubmatch(file)
+	found := listenFlag().FindSubmatch(file)
 	if !ownFile(file) || found == nil {
 		return ""
 	}
