@@ -13,6 +13,7 @@ type Query struct {
 	Failed              bool // only those that failed; with Interrupted: or were interrupted
 	Interrupted         bool
 	Since, Until        time.Time // only those that started then or later; before
+	Oldest              bool      // the one that started first comes first, in a list of turns
 }
 
 // condition is a condition in SQL with its arguments.

@@ -98,17 +98,22 @@ type Place struct {
 	AsOf  time.Time // threads: later turns do not move them any more
 }
 
-// Summaries lists turns after a place, the one that started last first. most is as
+// Summaries lists turns after a place, the one that started last first unless the query
+// says otherwise. most is as
 // Filter.Limit. next is nil at the end. Turns that arrive between two pages change
 // neither.
 func (s *Store) Summaries(ctx context.Context, q Query, after Place, most int) (list []Summary, next *Place, err error) {
 	most = limit(most)
 	c := q.condition()
+	later, order := "<", "DESC"
+	if q.Oldest {
+		later, order = ">", "ASC"
+	}
 	if after.ID != "" {
-		c.and("(started, trace_id) < (?, ?)", micros(after.Start), after.ID)
+		c.and("(started, trace_id) "+later+" (?, ?)", micros(after.Start), after.ID)
 	}
 	list, err = query(ctx, s.db, scanSummary, "SELECT "+summaryColumns+" FROM turns WHERE "+c.String()+
-		" ORDER BY started DESC, trace_id DESC LIMIT ?", append(c.args, most+1)...)
+		" ORDER BY started "+order+", trace_id "+order+" LIMIT ?", append(c.args, most+1)...)
 	if err != nil {
 		return nil, nil, fmt.Errorf("store: summaries: %w", err)
 	}

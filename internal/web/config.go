@@ -1,0 +1,41 @@
+package web
+
+import (
+	"context"
+	"crypto/rand"
+	"time"
+
+	"github.com/tracesmith/tracesmith/internal/redact"
+	"github.com/tracesmith/tracesmith/internal/store"
+)
+
+// Config says what the page shows and to whom. Only Store must be set.
+type Config struct {
+	Store *store.Store
+	Token string      // shown by whoever asks; empty: a new one
+	Hosts []string    // names beside loopback's that a browser may call the page by, such as that of a forwarded port
+	Pass  redact.Pass // goes over what is exported, once more
+
+	// Elsewhere reports whether a trace was delivered to LangSmith, and Open finds the
+	// address of its page there, which asks LangSmith. nil: neither is known.
+	Elsewhere func(trace string) bool
+	Open      func(ctx context.Context, trace string) (string, error)
+
+	Poll time.Duration  // how often the store is looked at while somebody listens. 300 ms
+	Zone *time.Location // of days. nil: the machine's
+}
+
+const defaultPoll = 300 * time.Millisecond
+
+func (c Config) withDefaults() Config {
+	if c.Token == "" {
+		c.Token = rand.Text()
+	}
+	if c.Poll <= 0 {
+		c.Poll = defaultPoll
+	}
+	if c.Zone == nil {
+		c.Zone = time.Local
+	}
+	return c
+}

@@ -1,0 +1,156 @@
+package web
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/tracesmith/tracesmith/internal/store"
+)
+
+// Bounds of listening.
+const (
+	maxListeners = 32
+	heartbeat    = 20 * time.Second // so that a page that is gone is noticed
+	eventWithin  = 10 * time.Second // for a page to take an event
+)
+
+// changed looks at the store until the context ends, and tells of every change.
+func (h *Handler) changed(ctx context.Context, every time.Duration, tell func([]string)) {
+	var watch store.Watch
+	ticker := time.NewTicker(every)
+	defer ticker.Stop()
+	for {
+		// A look that fails, such as at a busy file, is made again.
+		if ids, err := h.cfg.Store.Changed(ctx, &watch); err == nil && len(ids) > 0 {
+			tell(ids)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+	}
+}
+
+// hub tells listeners of changes. It looks for them while there is a listener.
+type hub struct {
+	changed func(ctx context.Context, every time.Duration, tell func([]string))
+	every   time.Duration
+
+	mu        sync.Mutex
+	listeners map[*listener]bool
+	stop      context.CancelFunc
+	stopped   chan struct{}
+}
+
+// listener is a page that listens. What changes while it is busy is put together.
+type listener struct {
+	wake    chan struct{}
+	changed map[string]bool // the hub's lock guards it
+}
+
+var errCrowded = errors.New("web: too many listeners")
+
+// join adds a listener. It looks at the store while there is one.
+func (h *hub) join() (*listener, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if len(h.listeners) >= maxListeners {
+		return nil, errCrowded
+	}
+	if len(h.listeners) == 0 {
+		h.listeners = map[*listener]bool{}
+		ctx, cancel := context.WithCancel(context.Background())
+		stopped := make(chan struct{})
+		h.stop, h.stopped = cancel, stopped
+		go func() {
+			defer close(stopped)
+			h.changed(ctx, h.every, h.tell)
+		}()
+	}
+	l := &listener{wake: make(chan struct{}, 1), changed: map[string]bool{}}
+	h.listeners[l] = true
+	return l, nil
+}
+
+// leave takes a listener away, and waits for the look-out to end if it was the last.
+func (h *hub) leave(l *listener) {
+	h.mu.Lock()
+	delete(h.listeners, l)
+	stop, stopped := h.stop, h.stopped
+	last := len(h.listeners) == 0
+	h.mu.Unlock()
+	if last {
+		stop()
+		<-stopped
+	}
+}
+
+func (h *hub) tell(ids []string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for l := range h.listeners {
+		for _, id := range ids {
+			l.changed[id] = true
+		}
+		select {
+		case l.wake <- struct{}{}:
+		default: // it was woken already
+		}
+	}
+}
+
+// take is what changed since the last time.
+func (h *hub) take(l *listener) []string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	ids := slices.Sorted(maps.Keys(l.changed))
+	clear(l.changed)
+	return ids
+}
+
+// listen streams changes as server-sent events until the page goes away.
+func (h *Handler) listen(w http.ResponseWriter, r *http.Request) error {
+	listener, err := h.events.join()
+	if err != nil {
+		refuse(w, http.StatusServiceUnavailable, "too many pages listen")
+		return nil
+	}
+	defer h.events.leave(listener)
+	control := http.NewResponseController(w)
+	// The server's bound is for a request to be read; this one goes on.
+	if err := control.SetReadDeadline(time.Time{}); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "text/event-stream")
+	alive := time.NewTicker(heartbeat)
+	defer alive.Stop()
+	line := ": hello\n\n"
+	for {
+		if control.SetWriteDeadline(time.Now().Add(eventWithin)) != nil {
+			return nil
+		}
+		if _, err := fmt.Fprint(w, line); err != nil || control.Flush() != nil {
+			return nil // the page is gone
+		}
+		select {
+		case <-r.Context().Done():
+			return nil
+		case <-listener.wake:
+			text, err := json.Marshal(map[string][]string{"changed": h.events.take(listener)})
+			if err != nil {
+				return err
+			}
+			line = "data: " + string(text) + "\n\n"
+		case <-alive.C:
+			line = ": still here\n\n"
+		}
+	}
+}
