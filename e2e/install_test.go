@@ -79,8 +79,8 @@ func cached(folder string) (string, error) {
 	return filepath.Join(cache, folder), nil
 }
 
-// npmInstall puts a package into dir, which either holds all of it or is not there.
-func npmInstall(dir, pkg string) error {
+// npmInstall puts packages into dir, which either holds all of them or is not there.
+func npmInstall(dir string, pkgs ...string) error {
 	if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
 		return fmt.Errorf("e2e: make the cache folder: %w", err)
 	}
@@ -91,10 +91,11 @@ func npmInstall(dir, pkg string) error {
 	defer os.RemoveAll(fresh)
 	ctx, cancel := context.WithTimeout(context.Background(), installLimit)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, "npm", "install", "--prefix", fresh, "--no-save", "--no-audit", "--no-fund", pkg)
+	cmd := exec.CommandContext(ctx, "npm", "install", "--prefix", fresh, "--no-save", "--no-audit", "--no-fund")
+	cmd.Args = append(cmd.Args, pkgs...)
 	cmd.Dir = fresh
 	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("%w: npm install %s: %w\n%s", errNoRegistry, pkg, err, tail(out))
+		return fmt.Errorf("%w: npm install %s: %w\n%s", errNoRegistry, strings.Join(pkgs, " "), err, tail(out))
 	}
 	if err := os.RemoveAll(dir); err != nil {
 		return fmt.Errorf("e2e: remove the broken installation: %w", err)
