@@ -224,7 +224,24 @@ func (w *world) openDeepAgents() *terminal {
 		}
 	})
 	term.shows("anthropic:" + deepAgentsModel)
+	term.connected()
 	return term
+}
+
+// connected waits until the program has started its server, for as long as a whole run may
+// take.
+func (term *terminal) connected() {
+	term.w.t.Helper()
+	quiet := 0
+	for deadline := time.Now().Add(deepAgentsLimit); quiet < 50; time.Sleep(20 * time.Millisecond) {
+		screen, err := term.tmux("capture-pane", "-p")
+		if quiet++; err != nil || strings.Contains(screen, "Connecting") {
+			quiet = 0
+		}
+		if time.Now().After(deadline) {
+			term.w.t.Fatalf("the program did not connect within %v", deepAgentsLimit)
+		}
+	}
 }
 
 // ask types a line, once, and sends it when it is all there: a program that is still
