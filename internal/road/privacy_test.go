@@ -18,15 +18,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tracesmith/tracesmith/exporter"
-	"github.com/tracesmith/tracesmith/integrations"
-	"github.com/tracesmith/tracesmith/internal/agents"
-	"github.com/tracesmith/tracesmith/internal/capture"
-	"github.com/tracesmith/tracesmith/internal/drain"
 	"github.com/tracesmith/tracesmith/internal/ingest"
-	"github.com/tracesmith/tracesmith/internal/journal"
-	"github.com/tracesmith/tracesmith/internal/redact"
-	"github.com/tracesmith/tracesmith/internal/replay"
+	"github.com/tracesmith/tracesmith/internal/redactbench/plant"
 )
 
 // shingle is how much of what was said may not be sent, in bytes.
@@ -72,6 +65,15 @@ func (w *wiretap) observe(r *http.Request, body []byte) {
 	w.parts = append(w.parts, bytes.Clone(body))
 }
 
+// raw is all that was sent, and forgets it.
+func (w *wiretap) raw() []byte {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	all := bytes.Join(w.parts, []byte("\n"))
+	w.parts = nil
+	return all
+}
+
 // said are the texts that were sent, at every key, and the keys.
 func (w *wiretap) said(t *testing.T) []string {
 	t.Helper()
@@ -111,74 +113,6 @@ func walk(v any, keys bool, visit func(key, text string)) {
 		}
 	}
 	down("", v)
-}
-
-// take plays a recording through the hook's own code and delivers it.
-func (w *wiretap) take(t *testing.T, agent *integrations.Agent, stage *replay.Stage, content string) {
-	t.Helper()
-	dir := t.TempDir()
-	env := map[string]string{
-		"HOME": stage.Home, "TRACESMITH_STATE": dir, "TRACESMITH_CONTENT": content,
-		"LANGSMITH_ENDPOINT": w.server.URL(), "LANGSMITH_API_KEY": "key",
-	}
-	hook := func(stdin string, args ...string) {
-		capture.Run(capture.Config{
-			Args: append([]string{agent.Name}, args...), Env: func(name string) string { return env[name] },
-			Stdin: strings.NewReader(stdin), Stdout: io.Discard, Find: agents.Find,
-			Spawn:   func(string, string) error { return nil },
-			Deliver: func(string, time.Duration) error { return nil },
-			Exit:    func(int) { t.Error("the watchdog bit") },
-		})
-	}
-	var lines strings.Builder
-	for _, step := range stage.Steps {
-		switch {
-		case len(step.Body) == 0:
-		case agent.Stream != nil:
-			lines.Write(compactJSON(step.Body))
-			lines.WriteByte('\n')
-		default:
-			hook(string(step.Body), step.Argv...)
-		}
-	}
-	if err := stage.ShowAll(); err != nil {
-		t.Fatal(err)
-	}
-	if agent.Stream != nil {
-		hook(lines.String(), capture.StreamFlag)
-	}
-	state, err := journal.Open(filepath.Join(dir, "tracesmith", "v1"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	client, err := exporter.NewClient(exporter.Config{Endpoint: w.server.URL(), APIKey: "key", Redact: exporter.NoRedaction})
-	if err != nil {
-		t.Fatal(err)
-	}
-	d, err := drain.New(drain.Config{
-		State: state, Redact: redact.Run, Insist: true,
-		Agents:       func(name string) *integrations.Agent { found, _ := agents.Find(name); return found },
-		Destinations: []drain.Destination{{ID: "langsmith-test", Export: client.Export, Past: true}},
-		Poll:         time.Millisecond, Idle: time.Millisecond, Grace: time.Millisecond,
-		Gone: func(journal.Proc) bool { return true },
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := d.All(t.Context(), true); err != nil {
-		t.Fatal(err)
-	}
-	if err := client.Close(); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func compactJSON(raw []byte) []byte {
-	var line bytes.Buffer
-	if json.Compact(&line, raw) != nil {
-		return bytes.ReplaceAll(raw, []byte("\n"), []byte(" "))
-	}
-	return line.Bytes()
 }
 
 // content are the texts of the recording that nobody may see: what its runs carry in
@@ -242,54 +176,53 @@ Interrupted: the process ended
 Interrupted: the session ended
 ` + "parent_run_id dotted_order session_name invocation_params input_token_details output_token_details cache_creation ephemeral_1h_input_tokens ephemeral_5m_input_tokens cache_read sdk_version tracesmith"
 
+// shingles are the pieces of what was sent, but for those in names, with the text that
+// each is in.
+func shingles(said []string, names string) map[string]string {
+	grams := map[string]string{}
+	for _, text := range said {
+		if _, err := time.Parse(time.RFC3339Nano, text); err == nil {
+			continue // when a run was, which a transcript says as well
+		}
+		for i := 0; i+shingle <= len(text); i++ {
+			if gram := text[i : i+shingle]; !strings.Contains(names, gram) {
+				grams[gram] = text
+			}
+		}
+	}
+	return grams
+}
+
 func TestNothingThatWasSaidIsInTheBytesOfMetadata(t *testing.T) {
 	w := tap(t)
 	recordings, sent, compared := 0, 0, 0
-	for _, agent := range agents.All() {
-		found, err := filepath.Glob(filepath.Join("..", "..", "integrations", agent.Name, "testdata", "*", "runs.json"))
-		if err != nil || len(found) == 0 {
-			t.Errorf("%s has no recordings: %v", agent.Name, err)
+	each(t, func(t *testing.T, r recorded) {
+		planted := &planter{texts: plant.Texts(plant.New(7)), used: map[int]bool{}}
+		change := planted.document
+		if r.agent != nil {
+			change = nil // their texts are long enough as they are
 		}
-		for _, path := range found {
-			dir := filepath.Dir(path)
-			t.Run(agent.Name+"/"+filepath.Base(dir), func(t *testing.T) {
-				rec, err := replay.Load(dir)
-				if err != nil {
-					t.Fatal(err)
-				}
-				stage, err := rec.Stage(t.TempDir(), time.Now().Add(-time.Minute))
-				if err != nil {
-					t.Fatal(err)
-				}
-				w.take(t, agent, stage, "metadata")
-				said := w.said(t)
-				recordings++
-				sent += len(said)
-				secret, names := content(t, dir, stage.Home)
-				names += fixed + stage.Home
-				grams := map[string]string{}
-				for _, text := range said {
-					if _, err := time.Parse(time.RFC3339Nano, text); err == nil {
-						continue // when a run was, which a transcript says as well
-					}
-					for i := 0; i+shingle <= len(text); i++ {
-						if gram := text[i : i+shingle]; !strings.Contains(names, gram) {
-							grams[gram] = text
-						}
-					}
-				}
-				for _, text := range secret {
-					for i := 0; i+shingle <= len(text); i++ {
-						compared++
-						if where, leaked := grams[text[i:i+shingle]]; leaked {
-							t.Errorf("%q was said and is in %q", text[i:i+shingle], where)
-							break
-						}
-					}
-				}
-			})
+		home := w.play(t, r, "metadata", change)
+		said := w.said(t)
+		for n := range planted.used {
+			if all := strings.Join(said, "\n"); strings.Contains(all, mark(n)) {
+				t.Errorf("%q was said and sent", mark(n))
+			}
 		}
-	}
+		recordings++
+		sent += len(said)
+		secret, names := content(t, r.dir, home)
+		grams := shingles(said, names+fixed+home)
+		for _, text := range secret {
+			for i := 0; i+shingle <= len(text); i++ {
+				compared++
+				if where, leaked := grams[text[i:i+shingle]]; leaked {
+					t.Errorf("%q was said and is in %q", text[i:i+shingle], where)
+					break
+				}
+			}
+		}
+	})
 	t.Logf("%d recordings, %d texts sent, %d pieces compared", recordings, sent, compared)
 	if recordings < 200 || sent < 10_000 || compared < 100_000 {
 		t.Errorf("too little was looked at")

@@ -42,6 +42,12 @@ func Texts(d Drawer) []Text {
 			continue
 		}
 		secret := f.Value(d)
+		for range 20 { // half of it must be no word that stands anywhere
+			if strings.ContainsAny(secret[:max(6, len(secret)/2)], "0123456789") {
+				break
+			}
+			secret = f.Value(d)
+		}
 		all = append(all, Text{f.Name, strings.Replace(f.Text, "%s", secret, 1), secret})
 	}
 	return all
