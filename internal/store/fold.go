@@ -78,7 +78,8 @@ func (f *fold) put(w write, now int64) error {
 	if !run.write(w.verb, w.wire) {
 		return nil
 	}
-	values, long, size, err := run.values()
+	meta := metadata{run.wire.Metadata()}
+	values, long, size, err := run.values(meta)
 	if err != nil {
 		return err
 	}
@@ -98,7 +99,7 @@ func (f *fold) put(w write, now int64) error {
 	if before > 0 {
 		turn.take(old, before)
 	}
-	turn.give(run.wire, size)
+	turn.give(run.wire, meta, size)
 	return f.exec(touchTrace, run.wire.TraceID, now, size-before, run.started(), run.wire.ID, run.wire.DottedOrder)
 }
 
@@ -172,7 +173,7 @@ func (f *fold) count(trace string, seq int64) (*sum, error) {
 			continue
 		}
 		long.join(&w)
-		s.give(w, size)
+		s.give(w, metadata{w.Metadata()}, size)
 	}
 	return s, rows.Err()
 }

@@ -20,7 +20,7 @@ const columns = `id, trace_id, parent_id, dotted_order, thread_id, turn_number, 
 
 // values returns what goes into columns, the run's long parts, and the size the run is
 // charged with.
-func (r row) values() (values []any, long body, size int64, err error) {
+func (r row) values(meta metadata) (values []any, long body, size int64, err error) {
 	w := r.wire
 	head, long, err := split(w)
 	if err != nil {
@@ -30,7 +30,6 @@ func (r row) values() (values []any, long body, size int64, err error) {
 	if err != nil {
 		return nil, body{}, 0, err
 	}
-	meta := metadata{w.Metadata()}
 	_, end, err := w.Times()
 	if err != nil && w.StartTime != "" { // a lone patch may be without
 		return nil, body{}, 0, err

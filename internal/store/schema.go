@@ -113,6 +113,7 @@ CREATE TABLE turns (
 );
 CREATE INDEX turns_started ON turns (started, trace_id);
 CREATE INDEX turns_thread ON turns (thread, started);
+CREATE INDEX turns_facets ON turns (agent, repo, branch);
 
 CREATE VIRTUAL TABLE words USING fts5 (text, tokenize = 'ascii', detail = none, columnsize = 0);
 INSERT INTO words (words, rank) VALUES ('secure-delete', 1);

@@ -58,8 +58,7 @@ func (s *sum) values() []any {
 }
 
 // give adds a run.
-func (s *sum) give(w runtypes.Wire, size int64) {
-	meta := metadata{w.Metadata()}
+func (s *sum) give(w runtypes.Wire, meta metadata, size int64) {
 	s.bytes += size
 	s.add(shareOf(w, meta), 1)
 	if s.topOrder == "" || w.DottedOrder <= s.topOrder {

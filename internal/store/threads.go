@@ -1,10 +1,11 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"fmt"
-	"strings"
+	"slices"
 	"time"
 )
 
@@ -131,13 +132,35 @@ type Count struct {
 type Facets struct{ Agents, Repos, Branches []Count }
 
 // Facets counts what turns can be filtered by.
-func (s *Store) Facets(ctx context.Context) (f Facets, err error) {
-	for column, into := range map[string]*[]Count{"agent": &f.Agents, "repo": &f.Repos, "branch": &f.Branches} {
-		*into, err = query(ctx, s.db, func(rows *sql.Rows) (c Count, err error) { return c, rows.Scan(&c.Name, &c.Turns) },
-			strings.ReplaceAll("SELECT @, count(*) FROM turns WHERE @ <> '' GROUP BY @ ORDER BY count(*) DESC, @ LIMIT 100", "@", column))
-		if err != nil {
-			return Facets{}, fmt.Errorf("store: facets: %w", err)
+func (s *Store) Facets(ctx context.Context) (Facets, error) {
+	agents, repos, branches := map[string]int{}, map[string]int{}, map[string]int{}
+	_, err := query(ctx, s.db, func(rows *sql.Rows) (none struct{}, err error) {
+		var agent, repo, branch string
+		var turns int
+		if err := rows.Scan(&agent, &repo, &branch, &turns); err != nil {
+			return none, err
 		}
+		agents[agent] += turns
+		repos[repo] += turns
+		branches[branch] += turns
+		return none, nil
+	}, "SELECT agent, repo, branch, count(*) FROM turns GROUP BY agent, repo, branch") // an index has them in this order
+	if err != nil {
+		return Facets{}, fmt.Errorf("store: facets: %w", err)
 	}
-	return f, nil
+	return Facets{ranked(agents), ranked(repos), ranked(branches)}, nil
+}
+
+// maxFacets bounds the values of a kind that turns can be filtered by.
+const maxFacets = 100
+
+// ranked lists counts, the largest first; what has no name is left out.
+func ranked(counts map[string]int) []Count {
+	delete(counts, "")
+	list := make([]Count, 0, len(counts))
+	for name, turns := range counts {
+		list = append(list, Count{name, turns})
+	}
+	slices.SortFunc(list, func(a, b Count) int { return cmp.Or(b.Turns-a.Turns, cmp.Compare(a.Name, b.Name)) })
+	return list[:min(len(list), maxFacets)]
 }
