@@ -372,3 +372,46 @@ func TestSecretsStayHereAndAreNotKept(t *testing.T) {
 		t.Errorf("a secret is on the disk: %s", found)
 	}
 }
+
+func TestALongTurnIsRememberedInLittle(t *testing.T) {
+	src, turn := &told{}, newTurn()
+	s := newStory("thread", "turn-1", 1)
+	posts, patches := 0, 0
+	apply := func(list ...native) {
+		for _, each := range list {
+			raw, err := json.Marshal(map[string]any{"number": 1, "run": each.run})
+			if err != nil {
+				t.Fatal(err)
+			}
+			ops, err := turn.Apply(src, integrations.Event{Kind: string(each.verb), Data: raw})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, op := range ops {
+				if op.Verb == runtypes.Post {
+					posts++
+				} else {
+					patches++
+				}
+				if op.Run.Kind == runtypes.KindTool && strings.Count(op.Run.DottedOrder, ".") != 1 {
+					t.Fatalf("a tool stands at %s", op.Run.DottedOrder)
+				}
+			}
+		}
+	}
+	root := s.run(nil, "agent", "chain", nil)
+	apply(begin(root))
+	const rounds = 500
+	for range rounds {
+		apply(s.model(root, nil)...)
+		node := s.run(root, "tools", "chain", nil)
+		tool := s.run(node, "execute", "tool", nil)
+		apply(begin(node), begin(tool), s.end(tool, map[string]any{"output": "x"}, ""), s.end(node, nil, ""))
+	}
+	if state, err := json.Marshal(turn); err != nil || len(state) > 48<<10 || len(turn.Open) != 1 {
+		t.Errorf("the state has %d bytes and %d open runs, %v", len(state), len(turn.Open), err)
+	}
+	if posts != 1+2*rounds || patches != 2*rounds {
+		t.Errorf("%d posts and %d patches", posts, patches)
+	}
+}

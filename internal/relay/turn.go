@@ -19,8 +19,9 @@ type turn struct {
 	Root string            `json:"root,omitempty"` // id of the run that stands for the turn
 	// Segment is the root's dotted order.
 	Segment string                   `json:"segment,omitempty"`
-	Nodes   map[string]*node         `json:"nodes"` // every native run, by id
-	Open    map[string]*runtypes.Run `json:"open"`  // posted and not ended, without content
+	Nodes   map[string]*node         `json:"nodes"`          // native runs by id, but for those that ended long ago
+	Done    []string                 `json:"done,omitempty"` // of these, below the root, what has ended, in that order
+	Open    map[string]*runtypes.Run `json:"open"`           // posted and not ended, without content
 	Late    []string                 `json:"late,omitempty"`
 	Live    int                      `json:"live,omitempty"` // native roots that have not ended
 	End     *end                     `json:"end,omitempty"`  // of the last native root that did
@@ -108,6 +109,9 @@ func (t *turn) fold(w *write) []runtypes.Op {
 	if first {
 		n.describe(w)
 	}
+	if n.Patched {
+		defer t.forget(w.wire.ID)
+	}
 	if n.Hidden != "" {
 		return nil
 	}
@@ -115,6 +119,18 @@ func (t *turn) fold(w *write) []runtypes.Op {
 		return t.post(n, w)
 	}
 	return t.patch(w)
+}
+
+// maxDone bounds the ended runs that are remembered: a request that is sent again has fewer.
+// What comes of an older one once more has the same id, and LangSmith has it.
+const maxDone = 200
+
+// forget notes that a run has ended, and drops the one that has been ended for longest.
+func (t *turn) forget(id string) {
+	if t.Done = append(t.Done, id); len(t.Done) > maxDone {
+		delete(t.Nodes, t.Done[0])
+		t.Done = slices.Delete(t.Done, 0, 1)
+	}
 }
 
 // identify settles whose turn it is by the first run that tells.
