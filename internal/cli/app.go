@@ -53,6 +53,7 @@ func commands() []func(*app) *cobra.Command {
 		unmuteCommand,
 		validateCommand,
 		versionCommand,
+		viewCommand,
 	}
 }
 

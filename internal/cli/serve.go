@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tracesmith/tracesmith/internal/ingest"
+	"github.com/tracesmith/tracesmith/internal/web"
 )
 
 // closeWithin bounds the wait for requests under way when serve ends.
@@ -19,10 +20,11 @@ func serveCommand(a *app) *cobra.Command {
 	var listen string
 	cmd := &cobra.Command{
 		Use:   "serve",
-		Short: "Take runs over LangSmith's protocol on loopback and keep them in the local store",
+		Short: "Take runs over LangSmith's protocol on loopback, keep and show them",
 		Long: `Serve LangSmith's run ingestion protocol on loopback until interrupted. What any
 LangSmith client sends there is checked as LangSmith checks it and kept in the
-local store, where show finds it. Nothing leaves this machine.`,
+local store, where show finds it. The same port has the page of view, for whoever has
+the address that is printed. Nothing leaves this machine.`,
 		Args: argCount(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.serve(cmd.Context(), listen)
@@ -42,11 +44,18 @@ func (a *app) serve(ctx context.Context, listen string) error {
 	if err != nil {
 		return err
 	}
-	server, err := ingest.Start(ingest.Config{Sink: runs}, listen)
+	pageConfig, err := a.pageConfig(state, runs)
+	if err != nil {
+		return oneLine(errors.Join(err, runs.Close()))
+	}
+	page := web.New(pageConfig)
+	server, err := ingest.Start(ingest.Config{Sink: runs, Page: page}, listen)
 	if err != nil {
 		return oneLine(errors.Join(err, runs.Close()))
 	}
 	fmt.Fprintf(a.stdout, "Serving on %s (set LANGSMITH_ENDPOINT to it; Ctrl-C ends)\n", server.URL())
+	fmt.Fprintf(a.stdout, "The page is %s\n", page.Entry(server.URL()))
+	a.refresh(ctx, runs)
 	<-ctx.Done()
 	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeWithin)
 	defer cancel()

@@ -27,6 +27,8 @@ type Config struct {
 	Without  Without
 	Faults   []Fault // the script to start with, see Handler.Script
 
+	Page http.Handler // serves what the protocol has no route for; nil: nothing does
+
 	// Observe, if set, sees every ingest request with its decoded body before
 	// it is judged; faults that do not read the body are not seen. It must not
 	// keep the request.

@@ -44,6 +44,9 @@ func New(cfg Config) *Handler {
 		h.cfg.Sink = h.memory
 	}
 	h.script.set(cfg.Faults)
+	if cfg.Page != nil {
+		h.mux.Handle("GET /", cfg.Page)
+	}
 	for _, base := range []string{"", "/api/v1"} {
 		h.mux.HandleFunc("GET "+base+pathInfo, h.info)
 		h.route("POST", base, pathMultipart, func(r *http.Request, body []byte) (*batch, error) {

@@ -12,9 +12,13 @@ import (
 // Config says what the page shows and to whom. Only Store must be set.
 type Config struct {
 	Store *store.Store
-	Token string      // shown by whoever asks; empty: a new one
-	Hosts []string    // names beside loopback's that a browser may call the page by, such as that of a forwarded port
-	Pass  redact.Pass // goes over what is exported, once more
+	Token string   // shown by whoever asks; empty: a new one
+	Hosts []string // names beside loopback's that a browser may call the page by, such as that of a forwarded port
+
+	// Rules and Pass go over what is exported, once more: the user's own rules, then the
+	// built-in ones.
+	Rules redact.Rules
+	Pass  redact.Pass
 
 	// Elsewhere reports whether a trace was delivered to LangSmith, and Open finds the
 	// address of its page there, which asks LangSmith. nil: neither is known.

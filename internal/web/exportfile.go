@@ -66,6 +66,7 @@ h3 { font-size: .85rem; margin: .5rem 0 0; opacity: .75 }
 // page is an exported turn in the making.
 type page struct {
 	strings.Builder
+	rules redact.Rules
 	pass  redact.Pass
 	left  int // bytes of content that there still is room for
 	start time.Time
@@ -73,7 +74,7 @@ type page struct {
 
 // document writes a turn. What cannot be redacted ends it.
 func (h *Handler) document(ctx context.Context, turn store.Summary) (string, error) {
-	p := &page{pass: h.cfg.Pass, left: maxExport, start: turn.Start}
+	p := &page{rules: h.cfg.Rules, pass: h.cfg.Pass, left: maxExport, start: turn.Start}
 	heads, err := h.cfg.Store.Heads(ctx, turn.TraceID)
 	if err != nil {
 		return "", err
@@ -112,7 +113,7 @@ func (h *Handler) document(ctx context.Context, turn store.Summary) (string, err
 }
 
 // say writes a text: redacted, escaped.
-func (p *page) say(text string) { p.WriteString(html.EscapeString(p.pass.Text(text))) }
+func (p *page) say(text string) { p.WriteString(html.EscapeString(p.pass.Text(p.rules.Text(text)))) }
 
 func (p *page) element(name, text string) {
 	p.WriteString("<" + name + ">")
@@ -199,7 +200,10 @@ func (p *page) part(name string, raw json.RawMessage) error {
 	if len(raw) == 0 || string(raw) == "null" {
 		return nil
 	}
-	clean, err := p.pass.JSON(raw)
+	clean, err := p.rules.JSON(raw)
+	if err == nil {
+		clean, err = p.pass.JSON(clean)
+	}
 	if err != nil {
 		return err
 	}

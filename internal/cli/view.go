@@ -1,0 +1,115 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/google/uuid"
+	"github.com/spf13/cobra"
+
+	"github.com/tracesmith/tracesmith/internal/journal"
+	"github.com/tracesmith/tracesmith/internal/redact"
+	"github.com/tracesmith/tracesmith/internal/store"
+	"github.com/tracesmith/tracesmith/internal/web"
+)
+
+// viewCommand shows the local store in a browser.
+func viewCommand(a *app) *cobra.Command {
+	var listen string
+	var hosts []string
+	var noOpen bool
+	cmd := &cobra.Command{
+		Use:   "view",
+		Short: "Show turns in the browser, live, from the local store",
+		Long: `Serve a page on loopback that shows the turns of the local store, live while agents
+work, until interrupted. It is for whoever has the address that is printed, which opens
+in the browser when this is a terminal. Nothing leaves this machine.
+
+Where the page reaches your browser by another name, such as that of a forwarded port
+(Codespaces, a tunnel, WSL), say the name with --host.`,
+		Args: argCount(0, 0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return a.view(cmd.Context(), listen, hosts, noOpen)
+		},
+	}
+	cmd.Flags().StringVar(&listen, "listen", "127.0.0.1:0", "loopback address to listen on; port 0 is any free one")
+	cmd.Flags().StringArrayVar(&hosts, "host", nil, "a further name that browsers may call the page by (repeatable)")
+	cmd.Flags().BoolVar(&noOpen, "no-open", false, "open no browser")
+	return cmd
+}
+
+// view runs until ctx is done.
+func (a *app) view(ctx context.Context, listen string, hosts []string, noOpen bool) error {
+	for _, host := range hosts {
+		if host == "" || strings.ContainsAny(host, ":/ ") {
+			return usagef("view: --host is a name without scheme and port, such as my-box.example.com")
+		}
+	}
+	state, err := a.openState()
+	if err != nil {
+		return err
+	}
+	runs, err := a.openStore(ctx, state)
+	if err != nil {
+		return err
+	}
+	cfg, err := a.pageConfig(state, runs)
+	if err != nil {
+		return oneLine(errors.Join(err, runs.Close()))
+	}
+	cfg.Hosts = hosts
+	server, err := web.Start(cfg, listen)
+	if err != nil {
+		return oneLine(errors.Join(err, runs.Close()))
+	}
+	fmt.Fprintf(a.stdout, "%s\n(Ctrl-C ends; nothing leaves this machine)\n", server.URL())
+	browsed := make(chan struct{})
+	go func() {
+		defer close(browsed)
+		if _, terminal := widthOf(a.stdout); terminal && !noOpen && browse(ctx, server.URL()) != nil && ctx.Err() == nil {
+			fmt.Fprintln(a.stderr, "tracesmith: no browser opened: open the address yourself")
+		}
+	}()
+	a.refresh(ctx, runs)
+	<-ctx.Done()
+	<-browsed
+	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeWithin)
+	defer cancel()
+	return oneLine(errors.Join(server.Close(closing), runs.Close()))
+}
+
+// refresh sums what an earlier version stored, while the page is up already.
+func (a *app) refresh(ctx context.Context, runs *store.Store) {
+	if _, err := runs.Refresh(ctx); err != nil && ctx.Err() == nil {
+		fmt.Fprintf(a.stderr, "tracesmith: older turns are missing in lists: %v\n", oneLine(err))
+	}
+}
+
+// pageConfig is what the page shows: the store, and where its turns went besides.
+func (a *app) pageConfig(state *journal.State, runs *store.Store) (web.Config, error) {
+	dir, err := a.getwd()
+	if err != nil {
+		return web.Config{}, err
+	}
+	settings, err := a.settings("", dir)
+	if err != nil {
+		return web.Config{}, err
+	}
+	destination, _, _ := strings.Cut(settings.Destination(), ",") // where open looks
+	return web.Config{
+		Store: runs, Rules: settings.Rules, Pass: redact.Pass{Allow: settings.Allow},
+		Elsewhere: func(trace string) bool {
+			id, err := uuid.Parse(trace)
+			if err != nil || destination == "" {
+				return false
+			}
+			delivered, err := state.Ledger(destination)
+			return err == nil && delivered.Has(id)
+		},
+		Open: func(ctx context.Context, trace string) (string, error) {
+			return a.page(ctx, []string{trace}, "")
+		},
+	}, nil
+}
