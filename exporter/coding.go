@@ -2,9 +2,9 @@ package exporter
 
 import (
 	"bytes"
+	"compress/gzip"
 	"sync"
 
-	"compress/gzip"
 	"github.com/klauspost/compress/zstd"
 )
 

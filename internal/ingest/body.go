@@ -2,12 +2,12 @@ package ingest
 
 import (
 	"bytes"
+	"compress/gzip"
 	"errors"
 	"io"
 	"net/http"
 	"strings"
 
-	"compress/gzip"
 	"github.com/klauspost/compress/zstd"
 )
 
