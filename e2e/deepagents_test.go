@@ -224,24 +224,7 @@ func (w *world) openDeepAgents() *terminal {
 		}
 	})
 	term.shows("anthropic:" + deepAgentsModel)
-	term.connected()
 	return term
-}
-
-// connected waits until the program has started its server, for as long as a whole run may
-// take.
-func (term *terminal) connected() {
-	term.w.t.Helper()
-	quiet := 0
-	for deadline := time.Now().Add(deepAgentsLimit); quiet < 50; time.Sleep(20 * time.Millisecond) {
-		screen, err := term.tmux("capture-pane", "-p")
-		if quiet++; err != nil || strings.Contains(screen, "Connecting") {
-			quiet = 0
-		}
-		if time.Now().After(deadline) {
-			term.w.t.Fatalf("the program did not connect within %v", deepAgentsLimit)
-		}
-	}
 }
 
 // ask types a line, once, and sends it when it is all there: a program that is still
@@ -256,11 +239,12 @@ func (term *terminal) ask(line string) {
 	term.press("Enter")
 }
 
-// approve lets the agent run its tools until something holds of the screen.
+// approve lets the agent run its tools until something holds of the screen. Before the first
+// of them the program may still be starting its server.
 func (term *terminal) approve(what string, done func(screen string) bool) {
 	term.w.t.Helper()
 	var pressed time.Time
-	term.w.until(what, func() bool {
+	term.w.poll(deepAgentsLimit, what, func() bool {
 		screen, err := term.tmux("capture-pane", "-p")
 		if err != nil {
 			return false

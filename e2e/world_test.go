@@ -251,9 +251,15 @@ func (w *world) answering() {
 // until polls for a condition, for as long as patience lasts.
 func (w *world) until(what string, holds func() bool) {
 	w.t.Helper()
-	for deadline := time.Now().Add(patience); !holds(); time.Sleep(20 * time.Millisecond) {
+	w.poll(patience, what, holds)
+}
+
+// poll is until for what takes longer than other agents need for anything.
+func (w *world) poll(limit time.Duration, what string, holds func() bool) {
+	w.t.Helper()
+	for deadline := time.Now().Add(limit); !holds(); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			w.t.Fatalf("waited %v for: %s", patience, what)
+			w.t.Fatalf("waited %v for: %s", limit, what)
 		}
 	}
 }
