@@ -77,7 +77,7 @@ const (
 // peek reads where a payload belongs. The agent's process is the one that called the hook.
 func peek(p integrations.Payload) (integrations.Route, error) {
 	var in payload
-	if err := json.Unmarshal(agentkit.Slim(p.Body, 64<<10, "session_id", "hook_event_name", "cwd"), &in); err != nil {
+	if err := agentkit.Decode(agentkit.Slim(p.Body, 64<<10, "session_id", "hook_event_name", "cwd"), &in); err != nil {
 		return integrations.Route{}, fmt.Errorf("deepagentscode: payload: %w", err)
 	}
 	if in.Session == "" || in.Event == "" {
@@ -104,7 +104,7 @@ func fields() []string {
 // content at all.
 func project(p integrations.Payload) (json.RawMessage, error) {
 	var in payload
-	if err := json.Unmarshal(agentkit.Slim(p.Body, maxField, fields()...), &in); err != nil {
+	if err := agentkit.Decode(agentkit.Slim(p.Body, maxField, fields()...), &in); err != nil {
 		return nil, fmt.Errorf("deepagentscode: payload: %w", err)
 	}
 	d := data{Session: in.Session, Prompt: in.Prompt, Native: traces(p.Env)}

@@ -111,3 +111,23 @@ func TestALongPromptIsCutAtARune(t *testing.T) {
 		t.Errorf("kept %d bytes", len(d.Text))
 	}
 }
+
+// A member that has another shape than it used to have costs itself alone.
+func TestAnEventWithAnOddMemberIsStillTold(t *testing.T) {
+	for _, odd := range []string{`"permission_mode":7`, `"duration_ms":"long"`, `"model":{"name":"x"}`, `"is_interrupt":[]`, `"cwd":null`} {
+		body := strings.Replace(promptedBody, `{`, `{`+odd+`,`, 1)
+		body = strings.Replace(strings.Replace(body, `"permission_mode":"default",`, "", 1), `"cwd":"/home/dev/widgets",`, "", 1)
+		route, err := peek(integrations.Payload{Body: []byte(body)})
+		if err != nil || route.Session != "s" {
+			t.Errorf("%s: %+v, %v", odd, route, err)
+		}
+		if _, d := projected(t, body, environment()); d.Text != "the words" {
+			t.Errorf("%s: %+v", odd, d)
+		}
+	}
+	for _, bad := range []string{`{"session_id":7,"hook_event_name":"Stop"}`, `{"session_id":"s"}`, `[]`, `{`} {
+		if route, err := peek(integrations.Payload{Body: []byte(bad)}); err == nil {
+			t.Errorf("%s: %+v", bad, route)
+		}
+	}
+}

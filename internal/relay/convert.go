@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/tracesmith/tracesmith/internal/agentkit"
 	"github.com/tracesmith/tracesmith/runtypes"
 )
 
@@ -218,7 +219,7 @@ func callID(w *write) string {
 	var extra struct {
 		ToolCallID string `json:"tool_call_id"`
 	}
-	if json.Unmarshal(w.wire.Extra, &extra) == nil && extra.ToolCallID != "" {
+	if agentkit.Decode(w.wire.Extra, &extra) == nil && extra.ToolCallID != "" {
 		return extra.ToolCallID
 	}
 	return w.wire.ID
@@ -230,7 +231,7 @@ func agentAsked(inputs json.RawMessage) string {
 		Type  string `json:"subagent_type"`
 		Input any    `json:"input"`
 	}
-	if json.Unmarshal(inputs, &in) != nil {
+	if agentkit.Decode(inputs, &in) != nil {
 		return ""
 	}
 	if in.Type != "" {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tracesmith/tracesmith/internal/agentkit"
 	"github.com/tracesmith/tracesmith/runtypes"
 )
 
@@ -101,7 +102,7 @@ func moments(native json.RawMessage) (list []runtypes.RunEvent) {
 		Name string          `json:"name"`
 		Time json.RawMessage `json:"time"`
 	}
-	if len(native) == 0 || json.Unmarshal(native, &events) != nil {
+	if len(native) == 0 || agentkit.Decode(native, &events) != nil {
 		return nil
 	}
 	tokens := 0
@@ -126,7 +127,7 @@ func parameters(extra json.RawMessage) map[string]any {
 	var in struct {
 		Params map[string]any `json:"invocation_params"`
 	}
-	if len(extra) == 0 || json.Unmarshal(extra, &in) != nil {
+	if len(extra) == 0 || agentkit.Decode(extra, &in) != nil {
 		return nil
 	}
 	out := map[string]any{}
@@ -152,7 +153,7 @@ func withTools(inputs, extra json.RawMessage) json.RawMessage {
 		} `json:"options"`
 	}
 	var object map[string]json.RawMessage
-	if len(extra) == 0 || json.Unmarshal(extra, &in) != nil || json.Unmarshal(inputs, &object) != nil || object == nil {
+	if len(extra) == 0 || agentkit.Decode(extra, &in) != nil || json.Unmarshal(inputs, &object) != nil || object == nil {
 		return inputs
 	}
 	tools := in.Params.Tools

@@ -158,3 +158,19 @@ func golden(t *testing.T, name string, runs []runtypes.Wire) {
 		t.Errorf("%s: (-golden +got)\n%s", name, diff)
 	}
 }
+
+// What has another shape than it used to have costs itself alone.
+func TestUsageOfAnotherShapeKeepsWhatIsKnown(t *testing.T) {
+	for outputs, want := range map[string]*runtypes.Usage{
+		`{"usage_metadata":{"input_tokens":10,"output_tokens":2,"input_token_details":{"cache_read":4,"audio":1.5,"tiers":{"a":1}}}}`: {
+			Input: 10, Output: 2, CacheRead: 4, InputDetails: map[string]int64{"audio": 0, "tiers": 0},
+		},
+		`{"generations":[[{"message":{"usage_metadata":"none","kwargs":{"usage_metadata":{"input_tokens":3,"output_tokens":1}}}}]],"usage_metadata":7}`: {Input: 3, Output: 1},
+		`{"generations":{}}`:                         nil,
+		`{"usage_metadata":{"input_tokens":"many"}}`: nil,
+	} {
+		if diff := cmp.Diff(want, usageOf(&write{wire: runtypes.Wire{Outputs: json.RawMessage(outputs)}})); diff != "" {
+			t.Errorf("%s (-want +got)\n%s", outputs, diff)
+		}
+	}
+}

@@ -3,6 +3,7 @@ package relay
 import (
 	"encoding/json"
 
+	"github.com/tracesmith/tracesmith/internal/agentkit"
 	"github.com/tracesmith/tracesmith/runtypes"
 )
 
@@ -33,7 +34,7 @@ func usageOf(w *write) *runtypes.Usage {
 			} `json:"message"`
 		} `json:"generations"`
 	}
-	if len(w.wire.Outputs) == 0 || json.Unmarshal(w.wire.Outputs, &out) != nil {
+	if len(w.wire.Outputs) == 0 || agentkit.Decode(w.wire.Outputs, &out) != nil {
 		return nil
 	}
 	if u := usage(out.Usage); u != nil {
@@ -53,7 +54,7 @@ func usageOf(w *write) *runtypes.Usage {
 
 func usage(raw json.RawMessage) *runtypes.Usage {
 	var n *nativeUsage
-	if len(raw) == 0 || json.Unmarshal(raw, &n) != nil || n == nil || n.Input < 0 || n.Output < 0 || n.Input+n.Output == 0 {
+	if len(raw) == 0 || agentkit.Decode(raw, &n) != nil || n == nil || n.Input < 0 || n.Output < 0 || n.Input+n.Output == 0 {
 		return nil
 	}
 	u := &runtypes.Usage{Input: n.Input, Output: n.Output}
@@ -117,7 +118,7 @@ func awaiting(outputs json.RawMessage) bool {
 			} `json:"kwargs"`
 		} `json:"messages"`
 	}
-	if len(outputs) == 0 || json.Unmarshal(outputs, &out) != nil {
+	if len(outputs) == 0 || agentkit.Decode(outputs, &out) != nil {
 		return false
 	}
 	if len(out.Interrupt) > 0 {
