@@ -21,15 +21,19 @@ const (
 	eventWithin  = 10 * time.Second // for a page to take an event
 )
 
-// changed looks at the store until the context ends, and tells of every change.
-func (h *Handler) changed(ctx context.Context, every time.Duration, tell func([]string)) {
+// changed looks at the store until the context ends, and tells of every change after
+// the first look, when it is ready.
+func (h *Handler) changed(ctx context.Context, ready func(), tell func([]string)) {
 	var watch store.Watch
-	ticker := time.NewTicker(every)
+	ticker := time.NewTicker(h.cfg.Poll)
 	defer ticker.Stop()
-	for {
+	for first := true; ; first = false {
 		// A look that fails, such as at a busy file, is made again.
 		if ids, err := h.cfg.Store.Changed(ctx, &watch); err == nil && len(ids) > 0 {
 			tell(ids)
+		}
+		if first {
+			ready()
 		}
 		select {
 		case <-ctx.Done():
@@ -41,8 +45,7 @@ func (h *Handler) changed(ctx context.Context, every time.Duration, tell func([]
 
 // hub tells listeners of changes. It looks for them while there is a listener.
 type hub struct {
-	changed func(ctx context.Context, every time.Duration, tell func([]string))
-	every   time.Duration
+	changed func(ctx context.Context, ready func(), tell func([]string))
 
 	mu        sync.Mutex
 	listeners map[*listener]bool
@@ -58,7 +61,7 @@ type listener struct {
 
 var errCrowded = errors.New("web: too many listeners")
 
-// join adds a listener. It looks at the store while there is one.
+// join adds a listener. What changes after it returns is told.
 func (h *hub) join() (*listener, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -68,12 +71,13 @@ func (h *hub) join() (*listener, error) {
 	if len(h.listeners) == 0 {
 		h.listeners = map[*listener]bool{}
 		ctx, cancel := context.WithCancel(context.Background())
-		stopped := make(chan struct{})
+		ready, stopped := make(chan struct{}), make(chan struct{})
 		h.stop, h.stopped = cancel, stopped
 		go func() {
 			defer close(stopped)
-			h.changed(ctx, h.every, h.tell)
+			h.changed(ctx, func() { close(ready) }, h.tell)
 		}()
+		<-ready
 	}
 	l := &listener{wake: make(chan struct{}, 1), changed: map[string]bool{}}
 	h.listeners[l] = true

@@ -23,7 +23,7 @@ type Handler struct {
 // New returns a Handler.
 func New(cfg Config) *Handler {
 	h := &Handler{cfg: cfg.withDefaults(), mux: http.NewServeMux()}
-	h.events = &hub{changed: h.changed, every: h.cfg.Poll}
+	h.events = &hub{changed: h.changed}
 	h.mux.HandleFunc("GET /{file...}", h.file)
 	for route, answer := range map[string]func(*http.Request) (any, error){
 		"threads":      h.threads,
