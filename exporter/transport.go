@@ -49,29 +49,8 @@ type answer struct {
 }
 
 func newTransport(cfg *Config) *transport {
-	t := &transport{idle: func() {}}
-	hc := new(http.Client)
-	if cfg.HTTPClient != nil {
-		*hc = *cfg.HTTPClient // a copy: the caller's redirect policy stays its own
-	} else if base, ok := http.DefaultTransport.(*http.Transport); ok {
-		own := base.Clone()
-		own.ResponseHeaderTimeout = attemptTime
-		own.MaxIdleConnsPerHost = cfg.InFlight
-		if cfg.TLS != nil {
-			own.TLSClientConfig = cfg.TLS.Clone()
-		}
-		if cfg.Proxy != nil {
-			own.Proxy = cfg.Proxy
-		}
-		hc.Transport, t.idle = own, own.CloseIdleConnections
-	}
-	if hc.Transport == nil {
-		hc.Transport = http.DefaultTransport
-	}
-	if cfg.Wrap != nil {
-		hc.Transport = cfg.Wrap(hc.Transport)
-	}
-	hc.CheckRedirect = sameServer
+	hc, idle := connect(cfg)
+	t := &transport{idle: idle}
 	t.resty = resty.NewWithClient(hc).
 		SetBaseURL(cfg.Endpoint).
 		SetLogger(quiet{}).
@@ -100,17 +79,6 @@ func newTransport(cfg *Config) *transport {
 		t.resty.SetHeader("X-Tenant-Id", cfg.WorkspaceID)
 	}
 	return t
-}
-
-// sameServer follows a redirect only where it repeats the request (307, 308) to
-// the same server. The key is a header that net/http would carry to any host, and
-// a POST that became a GET would look delivered.
-func sameServer(next *http.Request, via []*http.Request) error {
-	first := via[0]
-	if len(via) < 5 && next.Method == first.Method && next.URL.Scheme == first.URL.Scheme && next.URL.Host == first.URL.Host {
-		return nil
-	}
-	return http.ErrUseLastResponse
 }
 
 // reserved headers are not the caller's to set.

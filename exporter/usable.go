@@ -93,7 +93,14 @@ func checkEndpoint(endpoint string) error {
 // ErrPlainHTTP says that runs and the key would cross a network unencrypted.
 var ErrPlainHTTP = errors.New("exporter: endpoint: http:// is for this machine: use https://, or allow it")
 
-// private reports whether nobody but this machine sees what goes to an endpoint.
+// plain reports whether what goes to an endpoint is not encrypted.
+func plain(endpoint string) bool {
+	u, err := url.Parse(endpoint)
+	return err == nil && u.Scheme == "http"
+}
+
+// private reports whether nobody but this machine sees what goes to an endpoint. What its
+// name resolves to is seen to when it is dialled.
 func private(endpoint string) bool {
 	u, err := url.Parse(endpoint)
 	if err != nil || u.Scheme != "http" {

@@ -126,9 +126,9 @@ func (t *Tracer) keep(ctx context.Context, cfg Config, settings config.Config) e
 
 // send starts delivery to LangSmith, to each of the replicas if there are any.
 func (t *Tracer) send(cfg Config, settings config.Config) error {
-	to, err := delivery.Config(settings, cfg.Env)
-	if err != nil {
-		return err
+	to, ok, missing := delivery.Config(settings, cfg.Env)
+	if !ok {
+		return missing
 	}
 	to.Redact, to.OnDrop, to.Logger = prepare(cfg, settings), losses(cfg), cfg.Logger
 	batcher, err := exporter.New(to)
@@ -139,7 +139,7 @@ func (t *Tracer) send(cfg Config, settings config.Config) error {
 	for _, place := range settings.Places() {
 		t.where = append(t.where, place.Endpoint)
 	}
-	return nil
+	return missing
 }
 
 // Identity says who the agent is, which conversation a turn belongs to, and which

@@ -1,6 +1,7 @@
 package capture
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"os"
@@ -130,7 +131,7 @@ func (h *hook) keep(parent int) (*kept, *loss) {
 	if l != nil {
 		return nil, l
 	}
-	settings, unreadable := h.settings(route.CWD)
+	settings, unreadable := h.settings(cmp.Or(route.CWD, config.Unknown))
 	if unreadable != nil {
 		// Tracing goes on with what could be read; the drainer will say so too.
 		h.lost(&loss{reason: reasonConfig, err: unreadable})

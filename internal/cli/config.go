@@ -16,11 +16,11 @@ import (
 func configCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "config",
-		Short: "Show the settings and where each comes from",
+		Short: "Show the settings and where each comes from, and keep the key",
 		Args:  argCount(0, 0),
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(explainCommand(a), configPathCommand(a))
+	cmd.AddCommand(explainCommand(a), configPathCommand(a), configKeyCommand(a))
 	return cmd
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/tracesmith/tracesmith/integrations"
 	"github.com/tracesmith/tracesmith/internal/agents"
 	"github.com/tracesmith/tracesmith/internal/config"
+	"github.com/tracesmith/tracesmith/internal/delivery"
 	"github.com/tracesmith/tracesmith/internal/doctor"
 	"github.com/tracesmith/tracesmith/internal/drain"
 	"github.com/tracesmith/tracesmith/internal/journal"
@@ -85,13 +86,10 @@ func (a *app) examine(ctx context.Context, flags doctorFlags) (*doctor.Report, e
 	if flags.offline {
 		return report, nil
 	}
-	targets, err := a.targets(i.Dir)
-	if err != nil {
-		return nil, err
-	}
-	for _, t := range targets {
+	for _, t := range a.targets(i.Dir) {
 		report.Deliver(ctx, doctor.Network{Now: a.now}, t, !flags.noSend)
 	}
+	a.examineCollectors(ctx, report, i.Dir, !flags.noSend)
 	return report, nil
 }
 
@@ -114,30 +112,24 @@ func (a *app) examineDesktop(report *doctor.Report, agents []string, dir string)
 }
 
 // targets are the destinations of every agent, each once.
-func (a *app) targets(dir string) ([]doctor.Target, error) {
+func (a *app) targets(dir string) []doctor.Target {
 	var list []doctor.Target
 	seen := map[string]bool{}
 	for _, name := range append([]string{""}, agents.Names()...) {
 		settings, _ := a.settings(name, dir) // what cannot be read was reported
-		configs, err := a.exporters(settings)
-		if err != nil {
-			return nil, err
-		}
-		for n, place := range settings.Places() {
-			if id := place.ID + place.APIKey; !seen[id] {
+		for _, place := range delivery.Places(settings, a.env) {
+			if id := place.ID + fmt.Sprintf("%q", place.Key); !seen[id] {
 				seen[id] = true
-				list = append(list, target(settings, place, configs[n].Project, doctor.Target{Config: configs[n]}))
+				list = append(list, target(settings, place))
 			}
 		}
 	}
-	return list, nil
+	return list
 }
 
-func target(settings config.Config, place config.Place, project string, t doctor.Target) doctor.Target {
-	t.Endpoint, t.WorkspaceID, t.Project = place.Endpoint, place.WorkspaceID, project
-	if place.APIKey != "" || settings.KeyCommand == "" { // that a command printed is there already
-		t.APIKey = place.APIKey
-	}
+func target(settings config.Config, place delivery.Place) doctor.Target {
+	t := doctor.Target{Config: place.Send, Unusable: place.Err}
+	t.Endpoint, t.WorkspaceID = place.Endpoint, place.WorkspaceID
 	if place.Project != "" {
 		t.Project = place.Project
 	}
@@ -145,8 +137,8 @@ func target(settings config.Config, place config.Place, project string, t doctor
 	if len(settings.Replicas) > 0 {
 		t.EndpointSource, t.KeySource = settings.Source("replicas"), settings.Source("replicas")
 	}
-	t.KeyShown = config.MaskKey(place.APIKey)
-	if place.APIKey == "" && settings.Login {
+	t.KeyShown = place.Key.String()
+	if place.Key == (config.Key{}) && settings.Login {
 		t.KeyShown = "of the login"
 	}
 	return t

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tracesmith/tracesmith/internal/agents"
+	"github.com/tracesmith/tracesmith/internal/delivery"
 )
 
 func TestAgentsThatGoElsewhereHaveADrainerOfTheirOwn(t *testing.T) {
@@ -35,10 +36,9 @@ func TestAgentsThatGoElsewhereHaveADrainerOfTheirOwn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	configs, err := a.exporters(groups[0].settings)
-	places := groups[0].settings.Places()
-	if err != nil || len(configs) != 2 || len(places) != 2 || places[1].Endpoint != configs[1].Endpoint || places[0].ID == places[1].ID {
-		t.Errorf("%+v, %+v, %v", configs, places, err)
+	places := delivery.Places(groups[0].settings, a.env)
+	if len(places) != 2 || places[1].Err != nil || places[1].Endpoint != places[1].Send.Endpoint || places[1].Send.APIKey != "l" || places[0].ID == places[1].ID {
+		t.Errorf("%+v", places)
 	}
 	env["LANGSMITH_HIDE_INPUTS"] = "true"
 	env["LANGSMITH_TRACING_SAMPLING_RATE"] = "0.5"
@@ -46,8 +46,8 @@ func TestAgentsThatGoElsewhereHaveADrainerOfTheirOwn(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, g := range groups {
-		if configs, err := a.exporters(g.settings); err != nil || len(configs) == 0 || !configs[0].HideInputs || configs[0].Sampling == nil || configs[0].HideOutputs {
-			t.Errorf("%v: what is to be hidden is not: %+v, %v", g.agents, configs, err)
+		if places := delivery.Places(g.settings, a.env); len(places) == 0 || !places[0].Send.HideInputs || places[0].Send.Sampling == nil || places[0].Send.HideOutputs {
+			t.Errorf("%v: what is to be hidden is not: %+v", g.agents, places)
 		}
 	}
 	if _, err := a.groups(drainFlags{session: "nobody/0123"}, slog.New(slog.DiscardHandler)); err == nil {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tracesmith/tracesmith/internal/delivery"
 	"github.com/tracesmith/tracesmith/internal/langsmith"
 	"github.com/tracesmith/tracesmith/internal/store"
 )
@@ -66,17 +67,21 @@ func (a *app) page(ctx context.Context, args []string, thread string) (string, e
 	if err != nil {
 		return "", err
 	}
-	configs, err := a.exporters(settings)
-	if err != nil {
-		return "", err
-	}
-	if len(configs) == 0 {
+	places := delivery.Places(settings, a.env)
+	if len(places) == 0 {
 		return "", errors.New("open: turns are not sent to LangSmith: there is no key (see them with: tracesmith show)")
 	}
 	ctx, cancel := context.WithTimeout(ctx, openTime)
 	defer cancel()
-	place := settings.Places()[0]
-	client := &langsmith.Client{Endpoint: place.Endpoint, APIKey: place.APIKey, WorkspaceID: place.WorkspaceID, Token: configs[0].Token}
+	place := places[0]
+	if place.Err != nil {
+		return "", place.Err
+	}
+	road, err := place.Send.Reach()
+	if err != nil {
+		return "", fmt.Errorf("open: %w", err)
+	}
+	client := &langsmith.Client{Endpoint: place.Endpoint, APIKey: place.Send.APIKey, WorkspaceID: place.WorkspaceID, Token: place.Send.Token, HTTP: road}
 	run, err := client.Run(ctx, trace)
 	var refused *langsmith.StatusError
 	switch {

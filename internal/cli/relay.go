@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"github.com/gofrs/flock"
 	"github.com/spf13/cobra"
 
+	"github.com/tracesmith/tracesmith/exporter"
 	"github.com/tracesmith/tracesmith/internal/config"
 	"github.com/tracesmith/tracesmith/internal/delivery"
 	"github.com/tracesmith/tracesmith/internal/drain/spawn"
@@ -99,7 +101,7 @@ func (a *app) relay(ctx context.Context, flags relayFlags) (err error) {
 		}
 		shape(run)
 	}
-	if cfg.Who, err = own.credentials(settings); err != nil {
+	if err := own.forwarding(&cfg, settings); err != nil {
 		return err
 	}
 	if flags.byHook {
@@ -121,27 +123,38 @@ func (a *app) relay(ctx context.Context, flags relayFlags) (err error) {
 
 func (a *app) relayConfig(ctx context.Context, settings config.Config, flags relayFlags, log *slog.Logger) relay.Config {
 	upstream := flags.upstream
-	if upstream == "" {
+	if upstream == "" || settings.Locked("endpoint") {
 		upstream = settings.Endpoint
 	}
 	return relay.Config{
-		Rules: a.rules(ctx), Listen: flags.listen, Upstream: upstream, Key: settings.APIKey,
+		Rules: a.rules(ctx), Listen: flags.listen, Upstream: upstream,
 		Idle: flags.idle, Log: log, Now: a.now,
 	}
 }
 
-// credentials are Tracesmith's own, for clients that have the relay's token.
-func (a *app) credentials(settings config.Config) (relay.Credentials, error) {
-	who := relay.Credentials{APIKey: settings.APIKey, WorkspaceID: settings.WorkspaceID}
-	if !settings.Login {
-		return who, nil
+// forwarding is how requests go on to LangSmith: Tracesmith's own key, for clients that
+// have the relay's token, and the road that runs take, too.
+func (a *app) forwarding(cfg *relay.Config, settings config.Config) error {
+	to := settings.Offline()
+	to.APIKey, to.KeyCommand, to.KeyKeyring, to.Login = settings.APIKey, settings.KeyCommand, settings.KeyKeyring, settings.Login
+	send := exporter.Config{AllowHTTP: settings.AllowHTTP}
+	if places := delivery.Places(to, a.env); len(places) > 0 {
+		if places[0].Err != nil {
+			return places[0].Err
+		}
+		send = places[0].Send
 	}
-	cfg, err := delivery.Config(settings, a.env)
+	cfg.Key, cfg.Who = send.APIKey, relay.Credentials{APIKey: send.APIKey, WorkspaceID: settings.WorkspaceID}
+	if send.Token != nil {
+		cfg.Who.Token = func(ctx context.Context) (string, error) { return send.Token(ctx, "") }
+	}
+	send.Endpoint = cfg.Upstream
+	road, err := send.Reach()
 	if err != nil {
-		return who, err
+		return fmt.Errorf("relay: %w", err)
 	}
-	who.Token = func(ctx context.Context) (string, error) { return cfg.Token(ctx, "") }
-	return who, nil
+	cfg.Road = road.Transport
+	return nil
 }
 
 // rules returns what reads the settings that hold for the turns of a folder, as a hook
@@ -164,7 +177,7 @@ func (a *app) rules(ctx context.Context) func(dir string) relay.Rules {
 		if len(folders) >= maxFolders {
 			clear(folders)
 		}
-		settings, err := a.settings(relay.Integration, dir)
+		settings, err := a.settings(relay.Integration, cmp.Or(dir, config.Unknown))
 		rules := relay.Rules{Off: !settings.Enabled, Policy: journal.Policy{Content: string(config.Metadata)}}
 		if err == nil {
 			rules.Policy = journal.Policy{

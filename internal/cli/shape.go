@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"slices"
 	"sync"
 
@@ -70,7 +71,7 @@ func (s *shaper) in(agent, dir string) config.Config {
 	if ok {
 		return settings
 	}
-	settings, err := s.load(agent, dir)
+	settings, err := s.load(agent, cmp.Or(dir, config.Unknown))
 	if err != nil {
 		settings = settings.Offline()
 		settings.Content = config.Metadata

@@ -16,23 +16,6 @@ import (
 	"github.com/tracesmith/tracesmith/runtypes"
 )
 
-// exporters are how to send to each of the settings' places, in the order of
-// config.Config.Places.
-func (a *app) exporters(settings config.Config) ([]exporter.Config, error) {
-	if !settings.LangSmith() {
-		return nil, nil
-	}
-	base, err := delivery.Config(settings, a.env)
-	if err != nil {
-		return nil, err
-	}
-	list, err := base.Split()
-	if err != nil {
-		return nil, fmt.Errorf("LangSmith: %w", err)
-	}
-	return list, nil
-}
-
 // destinations opens every place that runs go to. end closes them.
 func (a *app) destinations(ctx context.Context, state *journal.State, settings config.Config, flags drainFlags, log *slog.Logger) (list []drain.Destination, end func() error, err error) {
 	var closers []func() error
@@ -67,13 +50,12 @@ func (a *app) destinations(ctx context.Context, state *journal.State, settings c
 
 // places opens the places in LangSmith that settings name.
 func (a *app) places(state *journal.State, settings config.Config, log *slog.Logger) (list []drain.Destination, closers []func() error) {
-	configs, unusable := a.exporters(settings)
-	for i, place := range settings.Places() {
-		if unusable != nil { // neither the store nor what waits for this must suffer
-			list = append(list, drain.Destination{ID: place.ID, Name: place.Endpoint, Key: settings.KeyHash(), Broken: unusable})
+	for _, place := range delivery.Places(settings, a.env) {
+		if place.Err != nil { // neither the store nor what waits for this must suffer
+			list = append(list, drain.Destination{ID: place.ID, Name: place.Endpoint, Key: settings.KeyHash(), Broken: place.Err})
 			continue
 		}
-		cfg := configs[i]
+		cfg := place.Send
 		cfg.MaxElapsed, cfg.Logger = exportLimit, log
 		cfg.Redact = exporter.NoRedaction // the drainer has done it
 		if settings.Store {

@@ -55,16 +55,17 @@ type Config struct {
 	Sampling                              *float64  // part of the traces that LangSmith gets; nil: all
 	Replicas                              []Replica // destinations instead of Endpoint, if there are any
 
-	KeyCommand            string // prints the API key, in place of APIKey
-	Proxy, NoProxy        string // in place of the environment's
-	CAFile                string // certificates to trust beside the system's
-	ClientCert, ClientKey string // files of what is shown to a server that asks
-	AllowHTTP             bool   // to a server that is not this machine
+	KeyCommand, KeyKeyring string // what prints the API key, or its entry in the system's keyring, in place of APIKey
+	Proxy, NoProxy         string // in place of the environment's
+	CAFile                 string // certificates to trust beside the system's
+	ClientCert, ClientKey  string // files of what is shown to a server that asks
+	AllowHTTP              bool   // to a server that is not this machine
 
 	OTLP OTLP // where runs go as spans, beside LangSmith
 
 	routed     string   // project of the route that fits the folder
 	workspaces []string // that any route names
+	locked     []string // settings that the policy decides on
 	home       string
 
 	// Rules are the user's own, for what to take out beside secrets.
@@ -163,7 +164,7 @@ func (c Config) RunProject() string { return cmp.Or(c.routed, c.Project) }
 
 // LangSmith reports whether runs go to LangSmith.
 func (c Config) LangSmith() bool {
-	return c.APIKey != "" || c.KeyCommand != "" || c.Login || len(c.Replicas) > 0
+	return c.Key() != (Key{}) || c.Login || len(c.Replicas) > 0
 }
 
 // Source says where the value of a setting came from.
@@ -231,7 +232,7 @@ func (l *loader) set(key, text, source string) {
 		return
 	}
 	l.cfg.source(key, source)
-	if key == "api_key_file" {
+	if slices.Contains(keySources(), key) {
 		l.cfg.source("api_key", source)
 	}
 }

@@ -12,8 +12,9 @@ import (
 type Place struct {
 	// ID is the same for the same endpoint, workspace and project, whatever the key:
 	// a new key is no new place.
-	ID                                     string
-	Endpoint, APIKey, WorkspaceID, Project string
+	ID                             string
+	Key                            Key
+	Endpoint, WorkspaceID, Project string
 }
 
 // Places lists where runs go in LangSmith; none if they go nowhere. A replica has its
@@ -23,15 +24,16 @@ func (c Config) Places() []Place {
 		if !c.LangSmith() {
 			return nil
 		}
-		return []Place{place(c.Endpoint, c.APIKey, c.WorkspaceID, c.Project)}
+		return []Place{place(c.Endpoint, c.Key(), c.WorkspaceID, c.Project)}
 	}
 	var list []Place
 	for _, r := range c.Replicas {
+		key := r.Key()
 		if r.Endpoint != "" && r.Endpoint != c.Endpoint {
-			list = append(list, place(r.Endpoint, r.APIKey, r.WorkspaceID, cmp.Or(r.Project, c.Project)))
+			list = append(list, place(r.Endpoint, key, r.WorkspaceID, cmp.Or(r.Project, c.Project)))
 			continue
 		}
-		list = append(list, place(c.Endpoint, cmp.Or(r.APIKey, c.APIKey), cmp.Or(r.WorkspaceID, c.WorkspaceID), cmp.Or(r.Project, c.Project)))
+		list = append(list, place(c.Endpoint, cmp.Or(key, c.Key()), cmp.Or(r.WorkspaceID, c.WorkspaceID), cmp.Or(r.Project, c.Project)))
 	}
 	return list
 }
@@ -53,8 +55,8 @@ func (c Config) Elsewhere() []Config {
 	return list
 }
 
-func place(endpoint, key, workspace, project string) Place {
-	return Place{"langsmith-" + digest(endpoint, workspace, project), endpoint, key, workspace, project}
+func place(endpoint string, key Key, workspace, project string) Place {
+	return Place{"langsmith-" + digest(endpoint, workspace, project), key, endpoint, workspace, project}
 }
 
 // Destination names the places that runs go to: their ids, parted by commas. It is empty
@@ -76,10 +78,7 @@ func (c Config) Destination() string {
 func (c Config) KeyHash() string {
 	keys := []string{"key"}
 	for _, p := range c.Places() {
-		keys = append(keys, p.APIKey)
-	}
-	if c.KeyCommand != "" {
-		keys = append(keys, "command", c.KeyCommand)
+		keys = append(keys, p.Key.parts()...)
 	}
 	keys = append(keys, c.OTLP.secrets()...)
 	switch {
@@ -94,7 +93,7 @@ func (c Config) KeyHash() string {
 // Offline is the settings with nowhere to go.
 func (c Config) Offline() Config {
 	c.OTLP = OTLP{}
-	c.APIKey, c.KeyCommand, c.Login, c.Replicas, c.workspaces = "", "", false, nil, nil
+	c.APIKey, c.KeyCommand, c.KeyKeyring, c.Login, c.Replicas, c.workspaces = "", "", "", false, nil, nil
 	return c
 }
 

@@ -46,15 +46,12 @@ func fields(agent string) []field {
 		},
 		{
 			key: "api_key", env: shared(agent, "API_KEY"),
-			set: func(c *Config, s string) error { c.Login, c.KeyCommand = false, ""; return setText(&c.APIKey, s) },
+			set: func(c *Config, s string) error { return c.setKey(Key{Text: s}) },
 			text: func(c *Config) string {
-				if c.APIKey == "" && c.Login {
+				if c.Login {
 					return "(signed in with LangSmith's command line)"
 				}
-				if c.KeyCommand != "" {
-					return "(what a command prints)"
-				}
-				return MaskKey(c.APIKey)
+				return c.Key().String()
 			},
 		},
 		word("workspace_id", append(shared(agent, "WORKSPACE_ID"), variable{name: "LANGSMITH_TENANT_ID"}), func(c *Config) *string { return &c.WorkspaceID }),

@@ -2,6 +2,7 @@ package config
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -11,7 +12,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
@@ -192,8 +192,8 @@ func (l *loader) value(key string, value any, path string) {
 			l.set(key, v, path)
 		}
 		return
-	case bool:
-		l.set(key, strconv.FormatBool(v), path)
+	case bool, int64, float64, json.Number:
+		l.set(key, fmt.Sprint(v), path)
 		return
 	case []any:
 		err = l.list(key, v, path)
@@ -212,7 +212,7 @@ func (l *loader) list(key string, list []any, path string) error {
 		return errors.New("not allowed here")
 	}
 	if key == "replicas" {
-		found, err := replicasFrom(list)
+		found, err := l.cfg.replicasFrom(list, true) // no project's file comes here
 		if err == nil {
 			l.cfg.Replicas = found
 			l.cfg.source(key, path)

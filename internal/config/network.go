@@ -2,7 +2,6 @@ package config
 
 import (
 	"errors"
-	"fmt"
 	"path/filepath"
 	"strings"
 )
@@ -26,7 +25,14 @@ func network() []field {
 			key: "api_key_file", env: []variable{{name: "TRACESMITH_API_KEY_FILE"}},
 			set: (*Config).readKey, text: func(*Config) string { return "" }, quiet: true,
 		},
-		word("proxy", []variable{{name: "TRACESMITH_PROXY"}}, func(c *Config) *string { return &c.Proxy }),
+		{
+			key: "api_key_keyring", env: []variable{{name: "TRACESMITH_API_KEY_KEYRING"}},
+			set: func(c *Config, s string) error { return c.setKey(Key{Keyring: s}) }, text: func(*Config) string { return "" }, quiet: true,
+		},
+		{
+			key: "proxy", env: []variable{{name: "TRACESMITH_PROXY"}},
+			set: func(c *Config, s string) error { return setText(&c.Proxy, s) }, text: func(c *Config) string { return WithoutPassword(c.Proxy) },
+		},
 		word("no_proxy", []variable{{name: "TRACESMITH_NO_PROXY"}}, func(c *Config) *string { return &c.NoProxy }),
 		file("ca_file", "TRACESMITH_CA_FILE", func(c *Config) *string { return &c.CAFile }),
 		file("client_cert", "TRACESMITH_CLIENT_CERT", func(c *Config) *string { return &c.ClientCert }),
@@ -40,7 +46,9 @@ func file(key, variableName string, at func(*Config) *string) field {
 	return field{
 		key: key, env: []variable{{name: variableName}},
 		set: func(c *Config, s string) (err error) {
-			s, err = c.absolute(s)
+			if s != "" { // else a policy wants none
+				s, err = c.absolute(s)
+			}
 			if err == nil {
 				err = setText(at(c), s)
 			}
@@ -61,32 +69,16 @@ func (c *Config) absolute(path string) (string, error) {
 	return path, nil
 }
 
-// readKey takes the API key from a file.
-func (c *Config) readKey(path string) error {
-	path, err := c.absolute(path)
-	if err != nil {
-		return err
+// WithoutPassword is the address of a proxy as it may be shown: what stands before an @
+// may be a password, also where the address is no URL.
+func WithoutPassword(address string) string {
+	at := strings.LastIndex(address, "@")
+	if at < 0 {
+		return address
 	}
-	text, err := readFile(path, 4*maxText)
-	if err != nil {
-		return errors.New("the key's file cannot be read")
+	scheme := ""
+	if n := strings.Index(address[:at], "://"); n >= 0 {
+		scheme = address[:n+len("://")]
 	}
-	key := strings.TrimSpace(string(text))
-	if key == "" {
-		return errors.New("the key's file is empty")
-	}
-	c.Login, c.KeyCommand = false, ""
-	return setText(&c.APIKey, key)
-}
-
-// keyCommand notes the command that prints the API key. Only the user's own file and the
-// policy may say so: it is run.
-func (l *loader) keyCommand(value any, path string) {
-	text, ok := value.(string)
-	if err := setText(&l.cfg.KeyCommand, text); !ok || err != nil {
-		l.errs = append(l.errs, fmt.Errorf("config: %s: api_key_command: want a command line", path))
-		return
-	}
-	l.cfg.APIKey, l.cfg.Login = "", false
-	l.cfg.source("api_key", path)
+	return scheme + "xxxxx" + address[at:]
 }

@@ -271,6 +271,6 @@ func FuzzPluginFile(f *testing.F) {
 			l.pluginValue(k, v, "f", false)
 		}
 		_, _ = pickProfile(doc, "")
-		_, _ = parseReplicas(string(text))
+		_, _ = new(Config).parseReplicas(string(text))
 	})
 }

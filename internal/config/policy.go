@@ -7,8 +7,8 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
+	"strings"
 )
 
 // policy is what whoever manages the machine says. See [PolicyFile].
@@ -22,7 +22,7 @@ type policy struct {
 // administrator can write to. A file that TRACESMITH_POLICY names counts only where
 // there is none, so that nobody can put another one in its place.
 func PolicyFile(env func(string) string) string {
-	system := systemPolicy(env)
+	system := systemPolicy()
 	if own := env("TRACESMITH_POLICY"); filepath.IsAbs(own) {
 		if _, err := os.Lstat(system); errors.Is(err, fs.ErrNotExist) {
 			return own
@@ -31,24 +31,23 @@ func PolicyFile(env func(string) string) string {
 	return system
 }
 
-func systemPolicy(env func(string) string) string {
-	switch runtime.GOOS {
-	case "windows":
-		dir := env("ProgramData")
-		if !filepath.IsAbs(dir) {
-			dir = `C:\ProgramData`
-		}
-		return filepath.Join(dir, "Tracesmith", "policy.toml")
-	case "darwin":
-		return "/Library/Application Support/Tracesmith/policy.toml"
-	}
-	return "/etc/tracesmith/policy.toml"
-}
-
-// readPolicy reads the policy; the zero value if there is none.
+// readPolicy reads the policy; the zero value if there is none. The machine's is not read
+// if others than root can change it.
 func readPolicy(path string) (policy, error) {
 	p := policy{path: path}
-	doc, err := decodeFile(path)
+	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
+		return p, nil
+	}
+	if path == systemPolicy() {
+		if err := closed(path, 0); err != nil {
+			return policy{}, fmt.Errorf("config: policy: %w", err)
+		}
+	}
+	text, err := readFile(path, maxFile) // a link that leads nowhere is no missing policy
+	if err != nil {
+		return policy{}, err
+	}
+	doc, err := decode(path, text)
 	if err != nil {
 		return policy{}, err
 	}
@@ -97,10 +96,7 @@ func (p policy) enforce(l *loader) {
 			l.keyCommand(p.locked[key], p.path+" [locked]")
 			continue
 		}
-		if key == "project" {
-			l.cfg.routed = ""
-		}
-		l.value(key, p.locked[key], p.path+" [locked]")
+		l.lock(key, p.locked[key], p.path+" [locked]")
 	}
 	for _, key := range slices.Sorted(maps.Keys(p.floors)) {
 		if err := l.floor(key, p.floors[key], p.path+" [floors]"); err != nil {
@@ -111,6 +107,62 @@ func (p policy) enforce(l *loader) {
 		l.shut(p.path)
 	}
 	p.confineOTLP(l)
+	p.confine(l)
+	p.insist(l)
+}
+
+// Locked reports whether the policy decides on a setting.
+func (c Config) Locked(key string) bool { return slices.Contains(c.locked, key) }
+
+// lock sets what a policy says. Nothing at all is a value, too: a file of the user's may
+// say something.
+func (l *loader) lock(key string, value any, by string) {
+	l.cfg.locked = append(l.cfg.locked, key)
+	if key == "project" {
+		l.cfg.routed = ""
+	}
+	if text, ok := value.(string); ok && clean(text) == "" {
+		l.set(key, "", by)
+		return
+	}
+	l.value(key, value, by)
+}
+
+// confine leaves out the user's replicas that go elsewhere than what is locked.
+func (p policy) confine(l *loader) {
+	if _, own := p.locked["replicas"]; own || len(l.cfg.Replicas) == 0 {
+		return
+	}
+	locks := func(keys ...string) bool {
+		return slices.ContainsFunc(keys, func(key string) bool { _, is := p.locked[key]; return is })
+	}
+	strays := func(r Replica) bool {
+		return locks("endpoint") && r.Endpoint != "" && r.Endpoint != l.cfg.Endpoint ||
+			locks("workspace_id") && r.WorkspaceID != "" && r.WorkspaceID != l.cfg.WorkspaceID ||
+			locks("project") && r.Project != "" && r.Project != l.cfg.Project ||
+			locks(keySources()...) && r.Key() != (Key{})
+	}
+	kept := slices.DeleteFunc(slices.Clone(l.cfg.Replicas), strays)
+	if len(kept) < len(l.cfg.Replicas) {
+		l.ignore("replicas", l.cfg.Source("replicas"), "the policy locks where runs go")
+		l.cfg.Replicas = kept
+		l.cfg.source("replicas", p.path+" [locked]")
+	}
+}
+
+// insist leaves out what would leave secrets in where the policy wants them out.
+func (p policy) insist(l *loader) {
+	if p.floors["redact"] != true && p.locked["redact"] != true || len(l.cfg.Allow) == 0 {
+		return
+	}
+	if from := l.cfg.Source("redact_allow"); !strings.HasPrefix(from, p.path+" [") {
+		l.ignore("redact_allow", from, "the policy wants secrets taken out")
+		l.cfg.Allow = nil
+		l.cfg.source("redact_allow", p.path)
+		if own, is := p.defaults["redact_allow"]; is {
+			l.value("redact_allow", own, p.path+" [defaults]")
+		}
+	}
 }
 
 // lockRules puts the policy's rules before the user's own, which stay.
@@ -133,7 +185,7 @@ func (p policy) lockRules(l *loader, value any) {
 func (l *loader) floor(key string, value any, by string) error {
 	switch key {
 	case "content":
-		most := Content(asText(value))
+		most := Content(strings.ToLower(asText(value)))
 		if !slices.Contains(contents(), most) {
 			return fmt.Errorf("want one of %q", contents())
 		}

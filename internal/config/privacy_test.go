@@ -126,9 +126,9 @@ func TestTheFirstRouteThatFitsDecides(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	check := func(dir, url, name, want string) {
+	check := func(dir, address, want string) {
 		t.Helper()
-		at := spot{dirs: []string{dir}, home: home, remote: func() (string, string) { return url, name }}
+		at := spot{dirs: []string{dir}, home: home, remote: func() (string, string) { return where(address) }}
 		got := ""
 		for _, r := range list {
 			if r.fits(at) {
@@ -137,18 +137,46 @@ func TestTheFirstRouteThatFitsDecides(t *testing.T) {
 			}
 		}
 		if got != want {
-			t.Errorf("%s %s: %q, want %q", dir, url, got, want)
+			t.Errorf("%s %s: %q, want %q", dir, address, got, want)
 		}
 	}
-	check(home+"/src/a/private/deep/er", "", "", "private")
-	check(home+"/src/a", "", "", "src")
-	check(home+"/srcs", "", "", "")
-	check("/opt/x", "", "", "src")
-	check("/x", "https://github.com/acme/widgets", "acme/widgets", "acme")
-	check("/x", "https://github.com/acme2/widgets", "acme2/widgets", "")
-	check("/x", "https://github.com/me/acme", "me/acme", "")
-	check("/x", "https://gitlab.com/group/sub/deep/repo", "group/sub/deep/repo", "deep")
-	check("/x", "", "", "")
+	check(home+"/src/a/private/deep/er", "", "private")
+	check(home+"/src/a", "", "src")
+	check(home+"/src/../../src/a", "", "")
+	check(home+"/srcs", "", "")
+	check("/opt/x", "", "src")
+	for _, ours := range []string{
+		"https://github.com/acme/widgets", "https://GitHub.com/Acme/Widgets.git/", "https://acme2:p@ss@github.com/acme/widgets", "git@github.com:acme/widgets.git",
+		"org-1@github.com:/acme/widgets", "ssh://git@github.com:22/acme/widgets", "ssh://git@ssh.github.com:443/acme/widgets.git", "https://github.com.:443/acme/widgets?acme2",
+		"https://github.com//acme//widgets", "https://github.com/acme2/../acme/widgets", "git+ssh://git@github.com/acme/widgets",
+	} {
+		check("/x", ours, "acme")
+	}
+	for _, other := range []string{
+		"https://github.com/acme2/widgets", "https://github.com/me/acme", "https://github.com/acme/../me/widgets", "https://acme:acme@github.com/me/widgets",
+		"https://github.com/me/widgets?/acme/x", "https://github.com/me/widgets#/acme/x", "https://github.com/acme%2f..%2fme/widgets", "/srv/acme/widgets", "file:///acme/widgets", "",
+	} {
+		check("/x", other, "")
+	}
+	check("/x", "https://gitlab.com/group/sub/deep/repo", "deep")
+	check("/x", "https://gitlab.com.evil.example/group/sub/deep/repo", "")
+	check("/x", "https://gitlab.com@evil.example/group/sub/deep/repo", "")
+}
+
+func TestARemoteIsReadAsGitReadsIt(t *testing.T) {
+	for _, text := range []string{
+		"[remote \"origin\"]\n\turl = git@github.com:acme/widgets.git\n", "[Remote \"origin\"]\nURL=https://github.com/acme/widgets ; ours\n",
+		"[remote \"origin\"] url = \"https://github.com/acme/widgets\" # x", "[remote \"up\"]\nurl = https://github.com/acme/widgets\n[branch \"main\"]\nurl = https://evil.example/a/b\n",
+		"[remote \"fork\"]\nurl = https://github.com/me/widgets\n[remote \"origin\"]\nfetch = x\nurl = https://github.com/acme/widgets\nurl = https://github.com/me/second\n",
+	} {
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, "config"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if repo, org := remoteOf(dir); repo != "github.com/acme/widgets" || org != "acme" {
+			t.Errorf("%s: %q, %q", text, repo, org)
+		}
+	}
 }
 
 func TestTheHomeFolderIsScrubbedFromPaths(t *testing.T) {

@@ -2,6 +2,7 @@ package config
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -26,18 +27,49 @@ func RememberProxy(env func(string) string) (proxy string, err error) {
 	if from := settings.Source("proxy"); err != nil || from != SourceDefault && from != path {
 		return "", err
 	}
-	stored := map[string]string{"proxy": proxy}
-	if not := cmp.Or(env("NO_PROXY"), env("no_proxy")); not != "" && setText(new(string), not) == nil {
-		stored["no_proxy"] = not
+	not := cmp.Or(env("NO_PROXY"), env("no_proxy"))
+	if setText(new(string), not) != nil {
+		not = ""
 	}
-	text, err := toml.Marshal(stored)
+	return proxy, remember(env, map[string]string{"proxy": proxy, "no_proxy": not})
+}
+
+// RememberKeyring notes, beside the user's file, the entry of the keyring that holds the
+// API key; empty: none does any more.
+func RememberKeyring(env func(string) string, entry string) error {
+	if err := setText(new(string), entry); err != nil {
+		return fmt.Errorf("config: the entry's name %w", err)
+	}
+	return remember(env, map[string]string{"api_key_keyring": entry})
+}
+
+// remember changes what is noted beside the user's file. What is empty is taken out.
+func remember(env func(string) string, changes map[string]string) error {
+	path := installedFile(env)
+	if path == "" {
+		return errors.New("config: no home directory: set HOME")
+	}
+	noted, err := decodeFile(path)
 	if err != nil {
-		return "", fmt.Errorf("config: %w", err)
+		return err
+	}
+	if noted == nil {
+		noted = map[string]any{}
+	}
+	for key, text := range changes {
+		noted[key] = text
+		if text == "" {
+			delete(noted, key)
+		}
+	}
+	text, err := toml.Marshal(noted)
+	if err != nil {
+		return fmt.Errorf("config: %w", err)
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return "", fmt.Errorf("config: %w", err)
+		return fmt.Errorf("config: %w", err)
 	}
-	return proxy, atomicfile.Write(path, append([]byte("# Written by tracesmith install: the proxy of its environment.\n"), text...))
+	return atomicfile.Write(path, append([]byte("# Written by tracesmith. What config.toml says counts more.\n"), text...))
 }
 
 // ProxyRemembered reports whether the proxy is one that install found: an environment

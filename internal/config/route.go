@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/tracesmith/tracesmith/internal/githead"
 )
@@ -59,12 +60,33 @@ func (r *route) member(key string, value any) (err error) {
 	case "path":
 		r.path, err = patterns(value)
 	default:
-		if !slices.Contains(routeSettings(), key) {
-			return errors.New("unknown member")
-		}
-		r.values[key] = value
+		r.values[key], err = decision(key, value)
 	}
 	return err
+}
+
+// decision is what a route says of a setting, checked when it is read: a rule that could
+// not be followed must be known before a folder fits it.
+func decision(key string, value any) (any, error) {
+	if !slices.Contains(routeSettings(), key) {
+		return nil, errors.New("unknown member")
+	}
+	if key == "enabled" {
+		if on, ok := value.(bool); ok {
+			return on, nil
+		}
+		return nil, errors.New("want true or false")
+	}
+	text, ok := value.(string)
+	if text = clean(text); !ok || text == "" || setText(new(string), text) != nil {
+		return nil, errors.New("want a text")
+	}
+	if key == "content" {
+		if text = strings.ToLower(text); !slices.Contains(contents(), Content(text)) {
+			return nil, fmt.Errorf("want one of %q", contents())
+		}
+	}
+	return text, nil
 }
 
 func patterns(value any) ([]string, error) {
@@ -74,7 +96,10 @@ func patterns(value any) ([]string, error) {
 	}
 	var found []string
 	for _, each := range list {
-		text := strings.TrimRight(asText(each), "/")
+		text := asText(each)
+		if strings.Trim(text, "/") != "" {
+			text = strings.TrimRight(text, "/")
+		}
 		if _, err := path.Match(text, ""); err != nil || text == "" {
 			return nil, errors.New("want patterns such as github.com/acme/*")
 		}
@@ -90,21 +115,19 @@ func patterns(value any) ([]string, error) {
 type spot struct {
 	dirs   []string // its path, and the one it has without symbolic links
 	home   string
-	remote func() (url, name string) // https://host/owner/name and owner/name
+	remote func() (repo, org string) // host/owner/name and owner, in small letters
 }
 
 // fits reports whether the route is for a folder.
 func (r route) fits(at spot) bool {
-	var url, name string
+	var repo, org string
 	if len(r.remote)+len(r.org) > 0 {
-		url, name = at.remote()
-		url = strings.ToLower(strings.TrimPrefix(url, "https://"))
-		name, _ = path.Split(strings.ToLower(name))
+		repo, org = at.remote()
 	}
-	if len(r.remote) > 0 && !slices.ContainsFunc(r.remote, func(p string) bool { return below(strings.ToLower(p), url) }) {
+	if len(r.remote) > 0 && !slices.ContainsFunc(r.remote, func(p string) bool { return below(strings.ToLower(p), repo) }) {
 		return false
 	}
-	if len(r.org) > 0 && !slices.ContainsFunc(r.org, func(p string) bool { return below(strings.ToLower(p), strings.Trim(name, "/")) }) {
+	if len(r.org) > 0 && !slices.ContainsFunc(r.org, func(p string) bool { return below(strings.ToLower(p), org) }) {
 		return false
 	}
 	return len(r.path) == 0 || slices.ContainsFunc(r.path, func(p string) bool {
@@ -130,24 +153,21 @@ func below(pattern, name string) bool {
 	return false
 }
 
-// spot describes the folder that settings are read for.
-func (l *loader) spot() (spot, bool) {
+// Unknown is for the folder of a turn of which none is known: only rules that hold for
+// every folder hold for it.
+const Unknown = "?"
+
+// spot describes the folder that settings are read for; ok is false where they are read
+// for no turn.
+func (l *loader) spot() (at spot, ok bool) {
 	if !filepath.IsAbs(l.dir) {
-		return spot{}, false
+		return spot{remote: func() (string, string) { return "", "" }}, l.dir != ""
 	}
-	at := spot{dirs: []string{filepath.Clean(l.dir)}, home: l.cfg.home}
+	at = spot{dirs: []string{filepath.Clean(l.dir)}, home: l.cfg.home}
 	if physical, err := filepath.EvalSymlinks(l.dir); err == nil && physical != at.dirs[0] {
 		at.dirs = append(at.dirs, physical)
 	}
-	var known bool
-	var url, name string
-	at.remote = func() (string, string) {
-		if !known {
-			known = true
-			url, name = remoteOf(githead.Read(l.dir).Common)
-		}
-		return url, name
-	}
+	at.remote = sync.OnceValues(func() (string, string) { return remoteOf(githead.Read(l.dir).Common) })
 	return at, true
 }
 
@@ -177,23 +197,12 @@ func (l *loader) route(list []route, source string, lower bool) {
 }
 
 func (l *loader) routed(key string, value any, by string, lower bool) {
-	switch key {
-	case "project":
-		if text := asText(value); setText(&l.cfg.routed, text) == nil {
-			l.cfg.source(key, by)
-			return
-		}
-		l.errs = append(l.errs, fmt.Errorf("config: %s: project cannot be used", by))
-	case "content":
-		if c := Content(asText(value)); lower && slices.Contains(contents(), c) && !c.lowers(l.cfg.Content) {
-			return
-		}
-		l.value(key, value, by)
-	case "enabled":
-		if value == true && lower {
-			return // a rule does not switch on what the user switched off
-		}
-		l.value(key, value, by)
+	switch {
+	case key == "project":
+		l.cfg.routed = asText(value)
+		l.cfg.source(key, by)
+	case lower && key == "content" && !Content(asText(value)).lowers(l.cfg.Content),
+		lower && value == true: // a rule does not switch on what the user switched off
 	default:
 		l.value(key, value, by)
 	}

@@ -1,55 +1,20 @@
 package delivery
 
 import (
-	"bytes"
 	"cmp"
-	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
-	"os"
-	"os/exec"
-	"runtime"
-	"strings"
-	"time"
 
 	"golang.org/x/net/http/httpproxy"
 
 	"github.com/tracesmith/tracesmith/internal/config"
+	"github.com/tracesmith/tracesmith/internal/regular"
 )
-
-// Bounds of the command that prints the key.
-const (
-	keyTime  = 10 * time.Second
-	keyBytes = 4 << 10
-)
-
-// keyFrom runs the command that prints the API key. Its errors show nothing of what it
-// printed.
-func keyFrom(line string, env func(string) string) (string, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), keyTime)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, "sh", "-c", line)
-	if runtime.GOOS == "windows" {
-		cmd = exec.CommandContext(ctx, "cmd", "/C", line)
-	}
-	var out bytes.Buffer
-	cmd.Stdout, cmd.WaitDelay = &out, time.Second
-	if dir := env("HOME"); dir != "" {
-		cmd.Dir = dir // not where the agent works: a project's files are not to be run
-	}
-	if err := cmd.Run(); err != nil {
-		return "", fmt.Errorf("api_key_command: %w", err)
-	}
-	key := strings.TrimSpace(out.String())
-	if key == "" || len(key) > keyBytes || strings.ContainsAny(key, "\r\n") {
-		return "", errors.New("api_key_command: want one line, the key")
-	}
-	return key, nil
-}
 
 // tlsConfig is what to trust and to show beside what the system does; nil: nothing.
 func tlsConfig(settings config.Config) (*tls.Config, error) {
@@ -58,7 +23,7 @@ func tlsConfig(settings config.Config) (*tls.Config, error) {
 	}
 	cfg := &tls.Config{MinVersion: tls.VersionTLS12}
 	if settings.CAFile != "" {
-		pem, err := os.ReadFile(settings.CAFile)
+		pem, err := readPEM(settings.CAFile)
 		if err != nil {
 			return nil, fmt.Errorf("ca_file: %w", err)
 		}
@@ -72,13 +37,44 @@ func tlsConfig(settings config.Config) (*tls.Config, error) {
 		cfg.RootCAs = pool
 	}
 	if settings.ClientCert != "" || settings.ClientKey != "" {
-		pair, err := tls.LoadX509KeyPair(settings.ClientCert, settings.ClientKey)
+		pair, err := keyPair(settings.ClientCert, settings.ClientKey)
 		if err != nil {
 			return nil, fmt.Errorf("client_cert and client_key: %w", err)
 		}
 		cfg.Certificates = []tls.Certificate{pair}
 	}
 	return cfg, nil
+}
+
+// maxPEM bounds a file of certificates: the largest bundles have half of it.
+const maxPEM = 1 << 20
+
+func readPEM(path string) ([]byte, error) {
+	file, err := regular.Open(path) // a pipe would have the drainer wait for good
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	text, err := io.ReadAll(io.LimitReader(file, maxPEM+1))
+	if err == nil && len(text) > maxPEM {
+		err = fmt.Errorf("%s: larger than %d bytes", path, maxPEM)
+	}
+	return text, err
+}
+
+func keyPair(cert, key string) (tls.Certificate, error) {
+	if cert == "" || key == "" {
+		return tls.Certificate{}, errors.New("one needs the other")
+	}
+	shown, err := readPEM(cert)
+	if err != nil {
+		return tls.Certificate{}, err
+	}
+	secret, err := readPEM(key)
+	if err != nil {
+		return tls.Certificate{}, err
+	}
+	return tls.X509KeyPair(shown, secret)
 }
 
 // proxy is that of the settings; nil: the environment's.
@@ -88,5 +84,11 @@ func proxy(settings config.Config, env func(string) string) func(*http.Request) 
 		return nil
 	}
 	choose := (&httpproxy.Config{HTTPProxy: settings.Proxy, HTTPSProxy: settings.Proxy, NoProxy: settings.NoProxy}).ProxyFunc()
-	return func(r *http.Request) (*url.URL, error) { return choose(r.URL) }
+	return func(r *http.Request) (*url.URL, error) {
+		at, err := choose(r.URL)
+		if err != nil {
+			return nil, errors.New("proxy: not a URL") // the error would show a password
+		}
+		return at, nil
+	}
 }

@@ -13,38 +13,12 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/tracesmith/tracesmith/internal/config"
 )
-
-func TestTheKeyIsWhatTheCommandPrints(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		t.Skip("the commands are those of a POSIX shell")
-	}
-	home := t.TempDir()
-	env := func(name string) string { return map[string]string{"HOME": home}[name] }
-	check := func(command, want string) {
-		t.Helper()
-		cfg, err := Config(config.Config{KeyCommand: command}, env)
-		if cfg.APIKey != want || (err == nil) != (want != "") {
-			t.Errorf("%s: %q, %v", command, cfg.APIKey, err)
-		}
-		if err != nil && strings.Contains(err.Error(), "hush") {
-			t.Errorf("the error shows what was printed: %v", err)
-		}
-	}
-	check("echo lsv2_pt_key", "lsv2_pt_key")
-	check("printf 'lsv2_pt_key'", "lsv2_pt_key")
-	check("pwd", home) // not where the agent works
-	check("true", "")
-	check("echo hush; echo hush", "")
-	check("echo hush; exit 1", "")
-	check("head -c 5000 /dev/zero | tr '\\0' x", "")
-}
 
 func TestAServerMayAskForACertificate(t *testing.T) {
 	dir := t.TempDir()
@@ -94,9 +68,23 @@ func TestAServerMayAskForACertificate(t *testing.T) {
 	_ = answer.Body.Close()
 	client.CloseIdleConnections()
 
-	for _, bad := range []config.Config{{CAFile: keyFile}, {CAFile: filepath.Join(dir, "none")}, {ClientCert: certFile}, {ClientKey: keyFile}} {
-		if _, err := tlsConfig(bad); err == nil {
-			t.Errorf("%+v was taken", bad)
+	other, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	otherDER, err := x509.MarshalECPrivateKey(other)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wrong := write("other.pem", "EC PRIVATE KEY", otherDER)
+	for _, bad := range []config.Config{
+		{CAFile: keyFile}, {CAFile: filepath.Join(dir, "none")}, {CAFile: os.DevNull}, {CAFile: dir}, {ClientCert: certFile}, {ClientKey: keyFile},
+		{ClientCert: certFile, ClientKey: wrong}, {ClientCert: certFile, ClientKey: certFile}, {ClientCert: certFile, ClientKey: os.DevNull},
+	} {
+		bad.APIKey = "key"
+		places := Places(bad, func(string) string { return "" })
+		if len(places) != 1 || places[0].Err == nil || strings.ContainsAny(places[0].Err.Error(), "\r\n") {
+			t.Errorf("%+v was taken, or is explained in many lines: %+v", bad, places)
 		}
 	}
 }
@@ -113,8 +101,9 @@ func TestAStoredProxyGivesWayToTheEnvironments(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		cfg, err := Config(settings, env)
-		if err != nil {
+		settings.APIKey = "key"
+		cfg, ok, err := Config(settings, env)
+		if !ok || err != nil {
 			t.Fatal(err)
 		}
 		if cfg.Proxy == nil {
@@ -140,5 +129,13 @@ func TestAStoredProxyGivesWayToTheEnvironments(t *testing.T) {
 	vars["HTTPS_PROXY"] = "http://me:secret@proxy.example"
 	if stored, err := config.RememberProxy(env); err != nil || stored != "" {
 		t.Errorf("a password was stored: %q, %v", stored, err)
+	}
+}
+
+func TestAPasswordOfAProxyIsInNoErrorOfIt(t *testing.T) {
+	choose := proxy(config.Config{Proxy: "http://me:hunter2@proxy.example:bad"}, func(string) string { return "" })
+	at, err := choose(httptest.NewRequest(http.MethodGet, "https://smith.example", nil))
+	if err != nil && strings.Contains(err.Error(), "hunter2") || err == nil && at == nil {
+		t.Errorf("%v, %v", at, err)
 	}
 }

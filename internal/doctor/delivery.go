@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
-	"net/url"
 	"slices"
 	"time"
 
 	"github.com/tracesmith/tracesmith/exporter"
+	"github.com/tracesmith/tracesmith/internal/config"
 	"github.com/tracesmith/tracesmith/internal/idgen"
 	"github.com/tracesmith/tracesmith/internal/langsmith"
 	"github.com/tracesmith/tracesmith/runtypes"
@@ -29,6 +29,19 @@ const (
 // Deliver looks at a destination layer by layer and, with send, sends a test run
 // there.
 func (r *Report) Deliver(ctx context.Context, n Network, t Target, send bool) {
+	if t.Unusable == nil {
+		_, t.Unusable = t.Reach()
+	}
+	if t.Unusable != nil {
+		r.problem(delivery, "see the keys, certificates and endpoints with: tracesmith config explain", "nothing can be sent to %s: %v", t.Endpoint, t.Unusable)
+		return
+	}
+	if n.Proxy == nil {
+		n.Proxy = t.Proxy
+	}
+	if n.TLS == nil {
+		n.TLS = t.TLS
+	}
 	n = n.withDefaults()
 	if !r.reach(ctx, n, t) {
 		return
@@ -198,8 +211,8 @@ func wait(ctx context.Context, d time.Duration) bool {
 func Proxies(env func(string) string) []string {
 	var found []string
 	for _, name := range []string{"HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy"} {
-		if u, err := url.Parse(env(name)); err == nil && env(name) != "" {
-			found = append(found, name+"="+u.Redacted())
+		if env(name) != "" {
+			found = append(found, name+"="+config.WithoutPassword(env(name)))
 		}
 	}
 	return found

@@ -10,6 +10,8 @@ import (
 	"net/url"
 	"syscall"
 	"time"
+
+	"github.com/tracesmith/tracesmith/internal/config"
 )
 
 // fault is why a request did not get through: the layer that failed, what happened
@@ -53,7 +55,7 @@ func explain(err error, j *journey, t Target, patience time.Duration) fault {
 
 // proxyFault explains a failure on the way to the proxy or at it.
 func proxyFault(err error, j *journey, host string, tunnels bool) fault {
-	proxy, variable := j.proxy.Redacted(), "HTTP_PROXY"
+	proxy, variable := config.WithoutPassword(j.proxy.String()), "HTTP_PROXY"
 	if tunnels {
 		variable = "HTTPS_PROXY"
 	}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/tracesmith/tracesmith/exporter"
+	"github.com/tracesmith/tracesmith/internal/config"
 )
 
 const network = "network"
@@ -40,6 +41,7 @@ type Target struct {
 	EndpointSource string // where the endpoint was set
 	KeySource      string // where the key was set
 	KeyShown       string // the key as it may be shown
+	Unusable       error  // why nothing can be sent there; nil: it can
 }
 
 const (
@@ -145,7 +147,7 @@ func (r *Report) reach(ctx context.Context, n Network, t Target) bool {
 func (r *Report) answered(n Network, t Target, j *journey, resp *http.Response, body []byte) bool {
 	by := ""
 	if j.proxy != nil {
-		by = " through the proxy " + j.proxy.Redacted()
+		by = " through the proxy " + config.WithoutPassword(j.proxy.String())
 	} else if len(j.addresses) > 0 {
 		slices.Sort(j.addresses)
 		by = " at " + strings.Join(slices.Compact(j.addresses), ", ")

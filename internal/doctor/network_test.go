@@ -322,8 +322,31 @@ func serve(t *testing.T, talk func(net.Conn)) string {
 func TestProxiesAreShownWithoutTheirPasswords(t *testing.T) {
 	env := map[string]string{"HTTPS_PROXY": "http://me:secret@proxy:3128"}
 	got := Proxies(func(name string) string { return env[name] })
-	if len(got) != 1 || got[0] != "HTTPS_PROXY=http://me:xxxxx@proxy:3128" {
+	if len(got) != 1 || got[0] != "HTTPS_PROXY=http://xxxxx@proxy:3128" {
 		t.Errorf("%q", got)
+	}
+}
+
+// What stands before the @ may be a password, also where the rest is no URL.
+func TestAProxyThatIsNoURLIsShownWithoutItsPassword(t *testing.T) {
+	r := new(Report)
+	at := &url.URL{Scheme: "http", Host: "http:", Path: "//me:secret@proxy:bad"} // as net/http reads http://me:secret@proxy:bad
+	r.Deliver(t.Context(), Network{Patience: time.Second, Proxy: http.ProxyURL(at)}, Target{Config: exporter.Config{Endpoint: "https://smith.example"}}, false)
+	if text := fmt.Sprint(r.Lines); len(r.Lines) == 0 || strings.Contains(text, "secret") {
+		t.Error(text)
+	}
+}
+
+func TestNothingIsAskedOfAPlaceThatCannotBeSentTo(t *testing.T) {
+	for _, bad := range []Target{{Config: exporter.Config{Endpoint: "http://192.0.2.1"}}, {Config: exporter.Config{Endpoint: "https://smith.example"}, Unusable: errors.New("no key")}} {
+		r := new(Report)
+		r.Deliver(t.Context(), Network{Proxy: func(*http.Request) (*url.URL, error) {
+			t.Error("a request was made")
+			return nil, nil
+		}}, bad, true)
+		if r.Problems() != 1 {
+			t.Errorf("%+v", r.Lines)
+		}
 	}
 }
 

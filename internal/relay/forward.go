@@ -41,9 +41,13 @@ type forwarder struct {
 // swapKey marks in a request's context that its key is the token.
 type swapKey struct{}
 
-func newForwarder(to *url.URL, who Credentials, log *slog.Logger) *forwarder {
+func newForwarder(to *url.URL, who Credentials, road http.RoundTripper, log *slog.Logger) *forwarder {
 	f := &forwarder{to: to, who: who, local: ingest.New(ingest.Config{})}
-	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport, ours := road.(*http.Transport)
+	if !ours {
+		transport = http.DefaultTransport.(*http.Transport)
+	}
+	transport = transport.Clone()
 	transport.DisableCompression = true // answers pass as they come, and questions as they are asked
 	transport.ResponseHeaderTimeout = 2 * time.Minute
 	f.proxy = &httputil.ReverseProxy{

@@ -47,6 +47,7 @@ type Config struct {
 	Upstream string // LangSmith's base URL, for what is sent on
 	Key      string // a key besides the token that has runs delivered; empty: none
 	Who      Credentials
+	Road     http.RoundTripper // by which requests are sent on; nil: the environment's
 
 	Idle   time.Duration // end after so long without a request; 0: never
 	Stay   func() bool   // whether the relay is still wanted; nil: it is
@@ -142,7 +143,7 @@ func (r *Relay) serve(listener net.Listener, to *url.URL) {
 	}
 	cfg.Idle = r.cfg.Settle
 	r.courier = newCourier(cfg, r.cfg.Log)
-	r.forward = newForwarder(to, r.cfg.Who, r.cfg.Log)
+	r.forward = newForwarder(to, r.cfg.Who, r.cfg.Road, r.cfg.Log)
 	r.last.Store(r.cfg.Now().UnixNano())
 	token, err := Token(Dir(cfg.State.Dir()))
 	if err != nil {

@@ -68,7 +68,8 @@ func allowed(name string) bool {
 		"TMPDIR", "TEMP", "TMP", "SYSTEMROOT", "SYSTEMDRIVE", "WINDIR",
 		"APPDATA", "LOCALAPPDATA", "PROGRAMDATA", "USERNAME", "USER",
 		"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY",
-		"SSL_CERT_FILE", "SSL_CERT_DIR":
+		"SSL_CERT_FILE", "SSL_CERT_DIR",
+		"DBUS_SESSION_BUS_ADDRESS", "GNUPGHOME", "PASSWORD_STORE_DIR": // where the key may be
 		return true
 	}
 	return false
