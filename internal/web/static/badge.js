@@ -26,6 +26,11 @@ export function tag(text, className = "") {
   return el("span", { class: `badge ${className}` }, text);
 }
 
+// knownTokens is null where no count is known.
+export function knownTokens(tokens) {
+  return tokens && Object.values(tokens).some((n) => typeof n === "number") ? tokens : null;
+}
+
 // tokensText is input and output; what is cached is part of the input.
 export function tokensText(tokens) {
   return tokens ? `${count(tokens.input)} in, ${count(tokens.output)} out` : "";
@@ -39,7 +44,7 @@ export function tokensTitle(tokens) {
 }
 
 export function tokensBadge(tokens) {
-  if (!tokens) return null;
+  if (!knownTokens(tokens)) return null;
   return el("span", { class: "tokens", title: tokensTitle(tokens) }, tokensText(tokens));
 }
 

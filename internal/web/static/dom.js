@@ -20,7 +20,7 @@ function set(node, name, value) {
 
 // ownLink lets through addresses within the page and its API.
 function ownLink(value) {
-  if (/^(#|api\/)/.test(value)) return value;
+  if (/^(#|\/?api\/)/.test(value)) return value;
   throw new Error("dom: an address that is not the page's own");
 }
 

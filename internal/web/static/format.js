@@ -87,6 +87,11 @@ export function repoName(url) {
   return parts.slice(-2).join("/");
 }
 
+// gist is the beginning of a text on one line.
+export function gist(text, most = 300) {
+  return firstLine(String(text || "").slice(0, most * 2).replace(/\s+/g, " "), most);
+}
+
 export function firstLine(text, most = 200) {
   const line = String(text || "").trimStart().split("\n", 1)[0];
   return line.length > most ? `${line.slice(0, most)}…` : line;

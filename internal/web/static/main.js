@@ -35,7 +35,7 @@ function show() {
   const make = VIEWS[name] || VIEWS.threads;
   view = make(id ? decodeURIComponent(id) : "", new URLSearchParams(query || ""));
   document.title = `${view.title} – Tracesmith`;
-  const top = name === "thread" ? "threads" : name || "threads";
+  const top = name === "turns" || name === "totals" ? name : "threads";
   for (const a of document.querySelectorAll("[data-view]")) {
     if (a.dataset.view === top) a.setAttribute("aria-current", "page");
     else a.removeAttribute("aria-current");

@@ -1,6 +1,6 @@
 // A turn's runs as a tree, with what follows from it: order, depth, time, tokens.
 
-import { sum } from "./badge.js";
+import { knownTokens, sum } from "./badge.js";
 import { millis } from "./format.js";
 
 // shade is how a run is drawn: model, tool, subagent, compaction, turn.
@@ -24,6 +24,7 @@ export const SHADES = {
 
 export class Model {
   constructor(runs) {
+    for (const run of runs) run.tokens = knownTokens(run.tokens);
     this.nodes = new Map(runs.map((run) => [run.id, { run, id: run.id, children: [], shade: shade(run) }]));
     this.roots = [];
     for (const node of this.nodes.values()) {

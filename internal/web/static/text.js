@@ -15,7 +15,8 @@ export function cutOff(value) {
   return { text: String(value.text ?? value.head ?? ""), size: value["…"] };
 }
 
-// longText shows a string. line(text), if given, makes the element of one line.
+// longText shows a string. line(text), if given, makes the element of one line, its
+// newline included.
 // whole(), if given, fetches what the server left out and resolves to all of it.
 export function longText(value, { className = "", whole, line } = {}) {
   const cut = cutOff(value);
@@ -86,7 +87,7 @@ function lines(piece, line) {
   const parts = piece.split("\n");
   const ended = parts.at(-1) === "";
   if (ended) parts.pop();
-  return parts.map((text, i) => [line(text), i < parts.length - 1 || ended ? "\n" : null]);
+  return parts.map((text, i) => line(i < parts.length - 1 || ended ? `${text}\n` : text));
 }
 
 // isDiff reports whether a text is a unified diff; diffLine marks its lines.

@@ -1,6 +1,7 @@
 // Totals by day, repository, branch or thread, as small charts over a table.
 
 import { get } from "./api.js";
+import { knownTokens } from "./badge.js";
 import { legend, patterns, PARTS, split } from "./context.js";
 import { el, svg } from "./dom.js";
 import { asked, Filters, pick } from "./filters.js";
@@ -53,7 +54,7 @@ function draw(rows, by) {
 }
 
 function parts(tokens) {
-  if (!tokens) return [];
+  if (!knownTokens(tokens)) return [];
   const of = split(tokens);
   return PARTS.map(([name]) => [name, of[name]]);
 }

@@ -4,7 +4,7 @@ import { exportPath, get } from "./api.js";
 import { state, stateBadge, sum, tag, tokensText, tokensTitle } from "./badge.js";
 import { growth, patterns } from "./context.js";
 import { el, outLink, say } from "./dom.js";
-import { count, duration, exactly, firstLine, plural, repoName, when } from "./format.js";
+import { count, duration, exactly, firstLine, gist, plural, repoName, when } from "./format.js";
 import { Model, SHADES } from "./model.js";
 import { neighbours } from "./neighbours.js";
 import { threadLink, turnLink } from "./rows.js";
@@ -45,7 +45,7 @@ class TurnPage {
     const first = !this.model;
     this.answer = answer;
     this.model = new Model(answer.runs || []);
-    this.up = answer.turn?.thread_id || answer.thread?.id ? threadLink(answer.thread?.id || answer.turn.thread_id) : "#/threads";
+    this.up = answer.thread?.id ? threadLink(answer.thread.id) : "#/threads";
     this.#heading();
     this.tree.set(this.model);
     if (first) {
@@ -84,7 +84,7 @@ class TurnPage {
         el("a", { href: "#/threads", "data-focus": "threads" }, "Threads"), " › ",
         el("a", { href: this.up, "data-focus": "thread" }, firstLine(thread?.title || "Thread", 60)), this.nav,
         el("span", { class: "spacer" }),
-        smith ? outLink(smith, "Open in LangSmith ↗", "button") : null,
+        elsewhere(smith),
         el("a", { class: "button", href: exportPath(this.id), download: true, title: "One HTML file, redacted", "data-focus": "export" }, "Export HTML")),
       el("h1", {}, stateBadge(t), " ", t.title || "(no prompt recorded)"),
       this.#facts(t, thread, top, errors),
@@ -182,6 +182,15 @@ class TurnPage {
   }
 }
 
+// elsewhere leads to the same trace in LangSmith: by way of this server, which asks for
+// the address, or straight there.
+function elsewhere(address) {
+  const words = "Open in LangSmith ↗";
+  if (!address) return null;
+  if (!address.startsWith("/api/")) return outLink(address, words, "button");
+  return el("a", { class: "button", href: address, target: "_blank", rel: "noopener noreferrer", "data-focus": "langsmith" }, words);
+}
+
 // failures come first on the page, each a way to its run.
 function failures(errors, t, show) {
   const roots = errors.filter((node) => !node.parent);
@@ -189,8 +198,8 @@ function failures(errors, t, show) {
   if (list.length === 0 && !t.error) return null;
   const items = list.slice(0, SHOWN).map((node) => el("li", {},
     el("button", { type: "button", onclick: () => show(node), "data-focus": node.id },
-      el("strong", {}, label(node.run)), " ", el("span", {}, firstLine(node.run.error, 300)))));
-  if (list.length === 0) items.push(el("li", {}, el("span", { class: state(t).name }, firstLine(t.error, 300))));
+      el("strong", {}, label(node.run)), " ", el("span", {}, gist(node.run.error)))));
+  if (list.length === 0) items.push(el("li", {}, el("span", { class: state(t).name }, gist(t.error))));
   return el("section", { class: `failures ${list.length === 0 ? "interrupted" : ""}`, "aria-label": "Errors" },
     el("ul", {}, items),
     list.length > SHOWN ? el("p", {}, `and ${list.length - SHOWN} more: e goes through them`) : null);
