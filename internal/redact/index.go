@@ -8,6 +8,7 @@ type kind uint8
 const (
 	kindToken    kind = iota // a token starts here
 	kindPEM                  // a private key's block starts here
+	kindPEMEnd               // a private key's block ends here
 	kindName                 // a sensitive name ends here
 	kindHeader               // an authorization header's name ends here
 	kindBearer               // a bearer token may follow
@@ -128,6 +129,7 @@ func newFull() *index {
 		x.add(keyword{text: port, kind: kindRecord, name: "password"})
 	}
 	x.add(keyword{text: "authorization", fold: true, kind: kindHeader, name: authHeader})
+	x.add(keyword{text: pemFinish, kind: kindPEMEnd, name: "private-key"})
 	x.add(keyword{text: "bearer", fold: true, kind: kindBearer, name: "bearer"})
 	x.add(keyword{text: "basic ", fold: true, kind: kindBasic, name: authHeader})
 	x.add(keyword{text: "://", kind: kindURL, name: "url-password"})

@@ -18,6 +18,15 @@ var names = [...]keyword{
 	{text: "contrasena", fold: true, kind: kindName, name: "password", how: strong},
 	{text: "mot_de_passe", fold: true, kind: kindName, name: "password", how: strong},
 	{text: "motdepasse", fold: true, kind: kindName, name: "password", how: strong},
+	{text: "senha", fold: true, kind: kindName, name: "password", how: strong},
+	{text: "heslo", fold: true, kind: kindName, name: "password", how: strong},
+	{text: "hasło", kind: kindName, name: "password", how: strong},
+	{text: "пароль", kind: kindName, name: "password", how: strong},
+	{text: "Пароль", kind: kindName, name: "password", how: strong},
+	{text: "密码", kind: kindName, name: "password", how: strong},
+	{text: "密碼", kind: kindName, name: "password", how: strong},
+	{text: "パスワード", kind: kindName, name: "password", how: strong},
+	{text: "비밀번호", kind: kindName, name: "password", how: strong},
 	{text: "wachtwoord", fold: true, kind: kindName, name: "password", how: strong},
 	{text: "pass", fold: true, kind: kindName, name: "password", how: likely},
 	{text: "secret", fold: true, kind: kindName, name: "secret", how: weak},
@@ -228,7 +237,15 @@ func wordsBefore(b []byte, from int) string {
 
 // closing steps over what may close a name: a quote, escaped or not, a bracket.
 func closing(b []byte, at int) int {
+	if bytes.HasPrefix(b[at:], []byte(`\u003`)) || bytes.HasPrefix(b[at:], []byte(`\x3`)) {
+		return at // an operator
+	}
 	at = skip(b, at, 4, func(c byte) bool { return c == '\\' })
+	for _, entity := range [...]string{"&quot;", "&#34;", "&#39;", "\u200b"} {
+		if bytes.HasPrefix(b[at:], []byte(entity)) {
+			return at + len(entity)
+		}
+	}
 	at = skip(b, at, 1, isQuote)
 	return skip(b, at, 1, func(c byte) bool { return c == ']' })
 }
@@ -240,6 +257,11 @@ func operator(b []byte, at int) (int, string) {
 	for _, op := range [...]string{":=", "===", "==", "=>", "!=", "?=", "=", ":", "||", "??", "%3D", "%3d"} {
 		if bytes.HasPrefix(b[at:], []byte(op)) {
 			return at + len(op), op
+		}
+	}
+	for _, other := range [...][2]string{{`\u003d`, "="}, {`\u003D`, "="}, {`\x3d`, "="}, {`\x3D`, "="}, {"：", ":"}, {"＝", "="}} {
+		if bytes.HasPrefix(b[at:], []byte(other[0])) {
+			return at + len(other[0]), other[1]
 		}
 	}
 	return at, ""

@@ -3,7 +3,8 @@ package redact
 import "bytes"
 
 const (
-	pemBegin = "-----BEGIN"
+	pemBegin  = "-----BEGIN"
+	pemFinish = "-----END "
 	// maxPEM bounds a private key's block: an RSA key of 16384 bits takes 13 KB.
 	maxPEM = 64 << 10
 	// maxLabel bounds the words between BEGIN and the dashes.

@@ -51,11 +51,14 @@ var phrases = [...]phrase{
 	{name: "password", keywords: []string{"<auth-user-pass>"}, pattern: `<auth-user-pass>\s+[^\n]*\n[+ -]?([^\s<]{6,})`, how: strong},
 
 	// Calls whose second argument is the password.
-	{name: "password", keywords: []string{"basicauth(", "basic_auth(", "auth=(", "auth_basic(", "passwordauthentication(", "passwordcredentials("}, pattern: `[a-z_]+=?\(\s*` + otherRE + `\s*,\s*` + quotedRE, how: likely},
+	{name: "password", keywords: []string{"basicauth(", "basic_auth(", "auth=(", "auth_basic(", "passwordauthentication(", "passwordcredentials("}, pattern: `[a-z_]+=?\(\s*` + otherRE + `\s*,\s*` + quotedRE, how: likely, without: ","},
 	{name: "password", keywords: []string{"new pdo(", "mysqli_connect(", "new mysqli(", "getconn"}, pattern: `[a-z_ ]+\(\s*` + otherRE + `\s*,\s*` + otherRE + `\s*,\s*` + quotedRE, how: likely},
 	{name: "password", keywords: []string{"-secu"}, pattern: `-securestring[ \t]+(?:-string[ \t]+)?` + quotedRE, how: strong},
 
 	// What servers and tools show.
+	{name: "private-key", keywords: []string{"private-lines"}, pattern: `private-lines: \d+\r?\n((?:[+ ]?[\w+/=]+\r?\n?)+)`, how: data}, // of PuTTY
+	{name: "secret", keywords: []string{"::add-mask::"}, pattern: `::add-mask::([^\s"'\\]{6,})`, how: strong},
+	{name: "url-password", keywords: []string{"%3a%2f%2f"}, pattern: `%3a%2f%2f[\w.%-]*?%3a([^\s"'&\\]{6,}?)%40`, how: strong, without: "%40"},
 	{name: "vault-token", keywords: []string{"unseal key", "recovery key"}, pattern: `(?:unseal|recovery) key \d+: ([\w+/=]{32,128})`, how: faint},
 	{name: "vault-token", keywords: []string{"root token:"}, pattern: `root token: ([\w.-]{20,128})`, how: faint},
 	{name: "auth-header", keywords: []string{"aws4-hmac"}, pattern: `aws4-hmac-sha256\b[^\n]*?\bsignature=([0-9a-f]{64})`, how: faint},
@@ -82,7 +85,12 @@ func (p *phrase) find(b []byte, from int) (int, int) {
 		if at[i] < 0 {
 			continue
 		}
-		if v := b[from+at[i] : from+at[i+1]]; !secretText(v, p.how) || identifier(v) && mentions(v) {
+		v := b[from+at[i] : from+at[i+1]]
+		if p.how == data {
+			v = bytes.TrimRight(v, "\r\n")
+			return from + at[i], from + at[i] + len(v)
+		}
+		if !secretText(v, p.how) || identifier(v) && mentions(v) {
 			return 0, 0
 		}
 		return from + at[i], from + at[i+1]

@@ -25,14 +25,14 @@ func TestASecretIsFoundByTheWordsAroundIt(t *testing.T) {
 		"Password for bob: " + pw:                                     "Password for bob: [redacted:password]",
 		"DB_PASSWORD=\"my " + pw + " pass\"":                          "DB_PASSWORD=\"[redacted:password]\"",
 		"\x1b[32mAPI_KEY\x1b[0m=\x1b[33m" + pw + "\x1b[0m":            "\x1b[32mAPI_KEY\x1b[0m=\x1b[33m[redacted:api-key]\x1b[0m",
-		"\x1b[33mnpm_" + alnum + "Abcd\x1b[0m":                            "\x1b[33m[redacted:npm-token]\x1b[0m",
+		"\x1b[33mnpm_" + alnum + "Abcd\x1b[0m":                        "\x1b[33m[redacted:npm-token]\x1b[0m",
 		"password: |\n  " + pw + "\n  Zq8Tn3Wd5Y\nport: 1":            "password: |\n  [redacted:password]\nport: 1",
 		"password: &pw " + pw:                                         "password: &pw [redacted:password]",
 		"db.test:5432:orders:app:" + pw:                               "db.test:5432:orders:app:[redacted:password]",
 		"?next=%2Fa%3Ftoken%3D" + pw + "%26b%3D1":                     "?next=%2Fa%3Ftoken%3D[redacted:token]%26b%3D1",
 		"<entry key=\"db.password\">" + pw + "</entry>":               "<entry key=\"db.password\">[redacted:password]</entry>",
 		"<key>ApiToken</key>\n<string>" + pw + "</string>":            "<key>ApiToken</key>\n<string>[redacted:token]</string>",
-		"admin:$2b$12$" + alnum + "ABCDEFGHIJ./efghij123\n":              "admin:[redacted:password-hash]\n",
+		"admin:$2b$12$" + alnum + "ABCDEFGHIJ./efghij123\n":           "admin:[redacted:password-hash]\n",
 		"Unseal Key 1: " + strongSecret + strongSecret + strongSecret: "Unseal Key 1: [redacted:vault-token]",
 	} {
 		redacts(t, in, want)
@@ -40,6 +40,23 @@ func TestASecretIsFoundByTheWordsAroundIt(t *testing.T) {
 	stays(t, "the password is base64-encoded", "the password is sha256", "Password for bob: none", "echo done1234 | sudo tee f", "password for the user: required",
 		"set the token value1", "wrong password (attempt2)", "setPassword(newPassword1)", "getPassword('admin12')", "if token || 'x'", "AUTH required1", "the key \"id_column2\"",
 		"ENV PATH /usr/local/bin1", `t.Run("token", "case12")`, "127.0.0.1:5432:5432", "ports: [\"5432:5432\"]", "the token `widget2`", "password (min 8 characters)")
+}
+
+func TestATokenBrokenIntoLinesIsOne(t *testing.T) {
+	const token = "ghp_" + alnum + "Abcd"
+	redacts(t, "x "+token[:20]+"\n"+token[20:]+"\nnext line", "x [redacted:github-pat]\nnext line")
+	const jwt = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIiwibmFtZSI6IkpvaG4gRG9lIn0.SflKxwRJSMeKKF2QT4fwpMeJf36POk6yJV_adQssw5c"
+	redacts(t, jwt[:50]+"\r\n"+jwt[50:100]+"\r\n"+jwt[100:]+"\r\nend", "[redacted:jwt]\r\nend")
+	redacts(t, "   2→MIIEvQ"+alnum+"\n   3→"+alnum+"/Ab=\n   4→-----END PRIVATE KEY-----\n", "   2→[redacted:private-key]\n")
+	stays(t, "sk-ant-"+"api03\nthe_key_is_missing_here_today", "the risk-\n"+alnum, "xyz\n-----END PRIVATE KEY-----", alnum+"\n-----END CERTIFICATE-----")
+}
+
+func TestANameInOtherLettersIsOne(t *testing.T) {
+	for _, name := range []string{"пароль: ", "密码：", "パスワード: ", "senha=", "password&quot;:&quot;", `password\u003d`} {
+		redacts(t, name+strongSecret, name+"[redacted:password]")
+	}
+	redacts(t, "postgres%3A%2F%2Fapp%3A"+strongSecret+"%40db", "postgres%3A%2F%2Fapp%3A[redacted:url-password]%40db")
+	redacts(t, "::add-mask::"+strongSecret, "::add-mask::[redacted:secret]")
 }
 
 func TestACookieThatLetsItsBearerInIsASecret(t *testing.T) {

@@ -51,6 +51,8 @@ func (s *scanner) look(k *keyword, from, to int) (span, bool) {
 		found = span{start, s.token(k, start), k.name}
 	case kindPEM:
 		found.from, found.to = from, pemEnd(b, from)
+	case kindPEMEnd:
+		found.from, found.to = pemTail(b, from)
 	case kindName:
 		found.from, found.to = namedValue(k, b, from, to)
 	case kindHeader:
@@ -77,7 +79,7 @@ func (s *scanner) look(k *keyword, from, to int) (span, bool) {
 	if found.from >= found.to {
 		return span{}, false
 	}
-	if k.kind != kindToken && k.kind != kindPEM {
+	if k.kind != kindToken && k.kind != kindPEM && k.kind != kindPEMEnd {
 		found.rule = precise(b[found.from:found.to], found.rule)
 	}
 	return found, true
@@ -99,6 +101,9 @@ func (s *scanner) token(k *keyword, from int) int {
 		known = s.barren[k.rule]
 	}
 	to, nothing := s.rules[k.rule].match(s.text, from, known)
+	if to == from {
+		to = s.rules[k.rule].wrapped(s.text, from)
+	}
 	if nothing > known {
 		if s.barren == nil {
 			s.barren = make([]int, len(s.rules))

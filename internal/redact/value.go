@@ -29,6 +29,9 @@ func value(b []byte, p place, at int) (int, int) {
 	if next := colour(b, start); next > start {
 		start = skip(b, next, maxBlanks, isBlank)
 	}
+	for _, entity := range [...]string{"&quot;", "&#34;", "&#39;"} {
+		start = len(b) - len(bytes.TrimPrefix(b[start:], []byte(entity)))
+	}
 	if p.op == ":" {
 		start = scalar(b, start)
 		if from, to := block(b, p, start); to > from {
