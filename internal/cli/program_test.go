@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"bufio"
@@ -22,11 +22,13 @@ const maxAllocations = 60
 // module begins the import paths of our packages.
 const module = "github.com/tracesmith/tracesmith/"
 
-// builtProgram builds the program as a release is and returns it with the linker's list
-// of what needs what.
+// builtProgram builds the program as a release is, under a name that every system can
+// start, and returns it with the linker's list of what needs what. The test stands in
+// this package because it imports all that the program does: go test would take an old
+// result for good elsewhere.
 func builtProgram(t *testing.T) (path string, edges []byte) {
 	t.Helper()
-	path = filepath.Join(t.TempDir(), "tracesmith"+suffix())
+	path = filepath.Join(t.TempDir(), "tracesmith.exe")
 	cmd := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-ldflags", "-s -w -dumpdep", "-o", path, module+"cmd/tracesmith")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	var out bytes.Buffer
