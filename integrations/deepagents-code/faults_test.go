@@ -246,7 +246,7 @@ func TestAKilledProcessInterruptsWhatItDid(t *testing.T) {
 }
 
 func TestAHookThatIsToldTwiceCountsOnce(t *testing.T) {
-	for _, name := range []string{"tools", "hooks_subagent", "hooks_interrupt"} {
+	for _, name := range []string{"tools", "hooks_subagent", "hooks_interrupt", "hooks_compaction"} {
 		want := len(replayed(t, name))
 		runs := altered(t, name, func(dir string) {
 			lines(t, dir, func(list []string) []string {

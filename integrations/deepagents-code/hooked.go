@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/tracesmith/tracesmith/integrations"
@@ -42,7 +43,10 @@ func (s *story) hear(src integrations.Source, t *turn) (lost error) {
 				}
 			}
 		case preCompact:
-			s.merges = append(s.merges, merge{at: e.At, trigger: d.Trigger})
+			// Its time is all that tells it from another: a line may be there twice.
+			if !slices.ContainsFunc(s.merges, func(m merge) bool { return m.at.Equal(e.At) }) {
+				s.merges = append(s.merges, merge{at: e.At, trigger: d.Trigger})
+			}
 		}
 	}
 	return lost
