@@ -29,6 +29,10 @@ secret replaced by a marker that names the rule, and with what your own rules ta
 and your allow list leaves in. Input whose every line is a JSON document is taken as
 such: there a key tells of its value. Nothing is sent or stored.
 
+It is what happens to content in the level full. What a lower level leaves out is decided
+by what a text is part of, a prompt or a tool's output, and not by the text: to see that,
+set TRACESMITH_CONTENT, take a turn, and look at it with: tracesmith sent
+
 The number of secrets of each kind goes to standard error.`,
 		Args: argCount(0, 1),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -57,6 +61,9 @@ func (a *app) redact(in io.Reader) error {
 	settings, err := a.settings("", dir)
 	if err != nil {
 		return fmt.Errorf("redact: %w", oneLine(err))
+	}
+	if err := settings.Unruly(); err != nil {
+		return fmt.Errorf("redact: redact_extra_rules: %w: no content is sent (see: tracesmith doctor)", err)
 	}
 	counts := map[string]int{}
 	pass := redact.Pass{Allow: settings.Allow, Found: func(rule string) { counts[rule]++ }}

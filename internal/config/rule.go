@@ -5,13 +5,19 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"regexp/syntax"
 	"slices"
 
 	"github.com/tracesmith/tracesmith/internal/redact"
 )
 
-// maxRules bounds the user's own rules.
-const maxRules = 64
+const (
+	// maxRules bounds the user's own rules.
+	maxRules = 64
+	// maxProgram bounds what a pattern compiles to. The time that it takes grows with
+	// that: (a{0,1000}){3} would keep a drainer busy for minutes with each megabyte.
+	maxProgram = 1000
+)
 
 // replacement stands where a rule gives none.
 const replacement = "[SECRET_DETECTED]"
@@ -42,6 +48,10 @@ func rules(agent string) field {
 
 // setRules takes the rules, or notes why they cannot be applied.
 func (c *Config) setRules(found redact.Rules, err error) { c.Rules, c.unruly = found, err }
+
+// Unruly is why the user's own rules cannot be applied, and no content is sent; nil if
+// they can.
+func (c Config) Unruly() error { return c.unruly }
 
 // Restraint tells what one shell's settings hide beside secrets from what another's do:
 // it is empty where that is nothing, and the same for the same.
@@ -76,6 +86,16 @@ func (l *loader) withhold() {
 	l.cfg.source("content", by)
 }
 
+// costly reports whether a pattern takes long, whatever the text.
+func costly(pattern string) bool {
+	re, err := syntax.Parse(pattern, syntax.Perl)
+	if err != nil {
+		return true
+	}
+	prog, err := syntax.Compile(re.Simplify())
+	return err != nil || len(prog.Inst) > maxProgram
+}
+
 // rulesFrom reads a list of tables. Its errors show no pattern, which may hold what it
 // is to hide.
 func rulesFrom(list []any) (redact.Rules, error) {
@@ -92,6 +112,9 @@ func rulesFrom(list []any) (redact.Rules, error) {
 		compiled, err := regexp.Compile(pattern)
 		if err != nil {
 			return nil, fmt.Errorf("rule %d is no regular expression that Go knows", n+1)
+		}
+		if costly(pattern) {
+			return nil, fmt.Errorf("rule %d has repetitions that take too long", n+1)
 		}
 		if compiled.MatchString("") {
 			return nil, fmt.Errorf("rule %d matches where there is nothing", n+1)
