@@ -125,7 +125,7 @@ func TestManyTextsAreCutToABoundTogether(t *testing.T) {
 	w := newWorld(t, web.Config{})
 	root, llm, tool := turn("th", 1, noon, "fix it")
 	var many []string
-	for range 400 {
+	for range 100 {
 		many = append(many, strings.Repeat("x", 60<<10))
 	}
 	tool.Outputs, _ = json.Marshal(map[string]any{"output": many})

@@ -207,7 +207,7 @@ func (p *page) part(name string, raw json.RawMessage) error {
 	if err != nil {
 		return err
 	}
-	v, err := decoded(clean)
+	v, err := decode(clean)
 	if err != nil {
 		return err
 	}

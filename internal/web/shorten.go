@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
-	"strings"
 	"unicode/utf8"
 )
 
@@ -78,14 +77,19 @@ func cut(text string, most int) string {
 }
 
 // decoded is v as JSON reads it back, numbers as they are written.
-func decoded(v any) (out any, err error) {
+func decoded(v any) (any, error) {
 	text, err := json.Marshal(v)
 	if err != nil {
 		return nil, err
 	}
-	dec := json.NewDecoder(strings.NewReader(string(text)))
+	return decode(text)
+}
+
+func decode(raw json.RawMessage) (v any, err error) {
+	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.UseNumber()
-	return out, dec.Decode(&out)
+	err = dec.Decode(&v)
+	return v, err
 }
 
 func indented(raw json.RawMessage) (json.RawMessage, error) {

@@ -151,12 +151,32 @@ func (h *Handler) run(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	v, err := decoded(wire)
+	v, err := whole(wire)
 	if err != nil {
 		return nil, err
 	}
 	short := shortener{text: maxText, all: maxRun}
 	return short.value(v), nil
+}
+
+// whole is a run as a decoded JSON object. Its long parts are not written out for that.
+func whole(w runtypes.Wire) (any, error) {
+	head := w
+	head.Inputs, head.Outputs, head.Events, head.Extra = nil, nil, nil, nil
+	v, err := decoded(head)
+	run, ok := v.(map[string]any)
+	if err != nil || !ok {
+		return nil, err
+	}
+	for key, raw := range map[string]json.RawMessage{"inputs": w.Inputs, "outputs": w.Outputs, "events": w.Events, "extra": w.Extra} {
+		if len(raw) == 0 {
+			continue
+		}
+		if run[key], err = decode(raw); err != nil {
+			return nil, err
+		}
+	}
+	return run, nil
 }
 
 // raw is a run as it is stored, as a file. Its JSON is escaped, so that it is text
