@@ -30,6 +30,13 @@
 // ("secret":{"value":"…"}); a flag speaks for the argument after it
 // (["--password","…"]). The short options of curl, mysql and others are known too.
 //
+// Where no name is given a value, words tell: a statement of a database, what is piped
+// into a command, the arguments of a call, a sentence ("the password is …", where the
+// value must show itself), a cookie's header, a line of .pgpass, the data of a
+// Kubernetes Secret, what Terraform calls sensitive. Hashes of passwords count as
+// secrets. A token that a line break cuts in two is found where its first part looks
+// drawn; a name and its value in the columns of a table are not.
+//
 // The passes fail closed: they return an error, never the text that they could
 // not look through.
 package redact
