@@ -16,7 +16,6 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/tracesmith/tracesmith/internal/ingest"
-	"github.com/tracesmith/tracesmith/runtypes"
 )
 
 // seen is a request as it reached a server.
@@ -198,7 +197,7 @@ func TestOfAMixedRequestOnlyTheOthersGoOn(t *testing.T) {
 		}
 		b := newBench(t, ingest.Config{}).start()
 		ask(t, "POST", b.url+uri, http.Header{"X-Api-Key": {b.token}, "Content-Type": {request.contentType}}, request.sent)
-		golden(t, "plain", b.await("the turn", func(runs []runtypes.Wire) bool { return len(runs) == 2 && whole(1)(runs) }))
+		golden(t, "plain", b.await("the turn", allOf(t, "plain")))
 	}
 }
 
