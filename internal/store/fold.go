@@ -13,7 +13,7 @@ import (
 // fold is one transaction of writes: each run is put in its place, and the turns they
 // belong to are summed at the end.
 type fold struct {
-	ctx   context.Context //nolint:containedctx // it ends with the transaction
+	ctx   context.Context // it ends with the transaction
 	tx    *sql.Tx
 	ready map[string]*sql.Stmt // by their text; they end with the transaction
 	turns map[string]*sum      // by trace
@@ -23,37 +23,39 @@ func newFold(ctx context.Context, tx *sql.Tx) *fold {
 	return &fold{ctx: ctx, tx: tx, ready: map[string]*sql.Stmt{}, turns: map[string]*sum{}}
 }
 
-func (f *fold) prepare(text string) (*sql.Stmt, error) {
-	if stmt := f.ready[text]; stmt != nil {
-		return stmt, nil
+// prepare makes a statement ready for this transaction.
+func (f *fold) prepare(text string) error {
+	if f.ready[text] != nil {
+		return nil
 	}
-	stmt, err := f.tx.PrepareContext(f.ctx, text)
+	stmt, err := f.tx.PrepareContext(f.ctx, text) //nolint:sqlclosecheck // the transaction's end closes it
 	if err == nil {
 		f.ready[text] = stmt
 	}
-	return stmt, err
+	return err
 }
 
 func (f *fold) exec(text string, args ...any) error {
-	stmt, err := f.prepare(text)
-	if err == nil {
-		_, err = stmt.ExecContext(f.ctx, args...)
+	if err := f.prepare(text); err != nil {
+		return err
 	}
+	_, err := f.ready[text].ExecContext(f.ctx, args...)
 	return err
 }
 
 // scan reads one row; it reports whether there is one.
 func (f *fold) scan(text string, args []any, into ...any) (found bool, err error) {
-	stmt, err := f.prepare(text)
-	if err != nil {
+	if err := f.prepare(text); err != nil {
 		return false, err
 	}
-	err = stmt.QueryRowContext(f.ctx, args...).Scan(into...)
+	err = f.ready[text].QueryRowContext(f.ctx, args...).Scan(into...)
 	if errors.Is(err, sql.ErrNoRows) {
 		return false, nil
 	}
 	return err == nil, err
 }
+
+const runsOfTrace = "SELECT r.bytes, " + wholeRun + " WHERE r.trace_id = ? ORDER BY r.dotted_order"
 
 var insertRun = "INSERT OR REPLACE INTO runs (" + columns + ") VALUES (?" +
 	strings.Repeat(", ?", strings.Count(columns, ",")) + ")"
@@ -151,11 +153,10 @@ func (f *fold) turn(trace string) (*sum, error) {
 // must not suffer for it.
 func (f *fold) count(trace string, seq int64) (*sum, error) {
 	s := &sum{traceID: trace, seq: seq}
-	stmt, err := f.prepare("SELECT r.bytes, " + wholeRun + " WHERE r.trace_id = ? ORDER BY r.dotted_order")
-	if err != nil {
+	if err := f.prepare(runsOfTrace); err != nil {
 		return nil, err
 	}
-	rows, err := stmt.QueryContext(f.ctx, trace)
+	rows, err := f.ready[runsOfTrace].QueryContext(f.ctx, trace)
 	if err != nil {
 		return nil, err
 	}
