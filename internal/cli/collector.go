@@ -1,15 +1,17 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
-	"net/http"
 	"sync/atomic"
 
 	"github.com/tracesmith/tracesmith/exporter"
 	"github.com/tracesmith/tracesmith/exporter/otlp"
+	"github.com/tracesmith/tracesmith/internal/agents"
 	"github.com/tracesmith/tracesmith/internal/config"
 	"github.com/tracesmith/tracesmith/internal/delivery"
+	"github.com/tracesmith/tracesmith/internal/doctor"
 	"github.com/tracesmith/tracesmith/internal/drain"
 	"github.com/tracesmith/tracesmith/internal/journal"
 	"github.com/tracesmith/tracesmith/runtypes"
@@ -39,13 +41,29 @@ func (a *app) otlpClient(state *journal.State, settings config.Config, id string
 	}
 	cfg.MaxElapsed, cfg.Logger = exportLimit, log
 	cfg.Redact = exporter.NoRedaction // the drainer has done it
-	if settings.Store {
-		cfg.Wrap = func(next http.RoundTripper) http.RoundTripper { return &witness{next, state, log, a.now} }
-	}
 	letters := drain.Letters(state, id, log)
 	cfg.OnDrop = func(ops []runtypes.Op, why error) {
 		lost.Add(int64(len(ops) + drain.Unnamed(why)))
 		letters(ops, why)
 	}
 	return otlp.NewClient(cfg)
+}
+
+// examineCollectors looks at the places that get runs as spans, each once.
+func (a *app) examineCollectors(ctx context.Context, report *doctor.Report, dir string, send bool) {
+	seen := map[string]bool{}
+	for _, name := range append([]string{""}, agents.Names()...) {
+		settings, _ := a.settings(name, dir) // what cannot be read was reported
+		if id := settings.OTLP.ID(); id == "" || seen[id] {
+			continue
+		} else {
+			seen[id] = true
+		}
+		cfg, err := delivery.Collector(settings, a.env)
+		if err != nil {
+			report.Unusable("OTLP", err)
+			continue
+		}
+		report.Collector(ctx, doctor.Network{Now: a.now}, cfg, send)
+	}
 }
