@@ -72,7 +72,9 @@ function action(name) {
     case "End": return inList() && (() => view.list.go(Infinity));
     case "[": return view.prompt && (() => view.prompt(-1));
     case "]": return view.prompt && (() => view.prompt(1));
-    case "Escape": return view.up && (() => { location.hash = view.up; });
+    case "Escape": return () => {
+      if (!view.back?.() && view.up) location.hash = view.up;
+    };
     default: return view.key && view.key(name);
   }
 }

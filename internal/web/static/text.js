@@ -30,7 +30,7 @@ export function longText(value, { className = "", whole, line } = {}) {
   const foot = el("div", { class: "foot" }, more, note);
   const add = (to) => {
     const piece = text.slice(shown, to);
-    pre.append(el("span", { class: "piece" }, line ? lines(piece, line) : piece));
+    pre.append(el("span", { class: piece.length > FIRST ? "piece" : null }, line ? lines(piece, line) : piece));
     shown = to;
     more.hidden = shown >= text.length && !left;
     const rest = left ? `${bytes(left)} in all` : `${bytes(text.length - shown)} more`;

@@ -153,6 +153,13 @@ class TurnPage {
     return null;
   }
 
+  // back goes from the run to the tree, and reports whether there was a way.
+  back() {
+    if (!this.panel.node.contains(document.activeElement)) return false;
+    this.list.go(this.list.activeIndex());
+    return true;
+  }
+
   #inTree() {
     return this.tree.rows.contains(document.activeElement);
   }
