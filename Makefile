@@ -93,10 +93,11 @@ vuln: ## known vulnerabilities (downloads their database)
 	$(GO) run golang.org/x/vuln/cmd/govulncheck@$(GOVULNCHECK) ./...
 
 .PHONY: bench
-bench: ## how long a hook takes, the exporter beside LangSmith's clients, and the packages' own benchmarks
+bench: ## how long a hook takes, the exporter beside LangSmith's clients, the packages' own benchmarks, the page in a browser
 	$(GO) run ./internal/hookbench
 	cd bench && $(GO) run ./compare
 	$(GO) test -run '^$$' -bench . -benchmem ./...
+	cd e2e/browser && $(GO) test -run '^$$' -bench . -benchtime 5x
 
 .PHONY: bench-redact
 bench-redact: ## how much redaction finds, how much it finds in vain, how fast
@@ -116,8 +117,9 @@ crash: ## kill hooks and drainers at random points, ROUNDS times
 	TRACESMITH_CRASH_ROUNDS=$(ROUNDS) $(GO) test -count 1 -timeout 60m -run Crash -v ./internal/road
 
 .PHONY: e2e
-e2e: ## drive the real agents against a scripted model on loopback
+e2e: ## drive the real agents against a scripted model on loopback, and the page in a browser
 	$(GO) test -tags e2e -count 1 -parallel 6 -timeout 30m -v ./e2e
+	cd e2e/browser && $(GO) test -count 1 -v
 
 .PHONY: ci
 ci: ## what a change must pass

@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	patience = 60 * time.Second // for anything that is waited for
+	patience = 30 * time.Second // for anything that is waited for
 	glance   = 20 * time.Millisecond
 )
 
