@@ -16,6 +16,7 @@ import (
 	agui "github.com/tracesmith/tracesmith/integrations/ag-ui"
 	"github.com/tracesmith/tracesmith/integrations/ag-ui/aguitrace"
 	"github.com/tracesmith/tracesmith/integrations/goagent"
+	"github.com/tracesmith/tracesmith/internal/loopback"
 )
 
 // How long the parts of a proxy's end may take. Together they fit into endWithin.
@@ -31,6 +32,7 @@ const readHeaders = 30 * time.Second
 // aguiProxyFlags are the arguments of ag-ui proxy.
 type aguiProxyFlags struct {
 	listen, target string
+	hosts          []string // by which clients may call the proxy
 	who            aguiWho
 }
 
@@ -43,7 +45,11 @@ func aguiProxyCommand(a *app) *cobra.Command {
 		Long: `Listen for the requests of an AG-UI client, pass them to the agent at URL, and its
 answers back as they come, byte for byte, until interrupted. The runs that pass are
 delivered. Tracing never slows or breaks a stream: what it cannot keep up with is not
-recorded, and its run says so. Headers are not recorded.`,
+recorded, and its run says so. Headers are not recorded.
+
+Requests must name this machine as localhost or by an address: a web page could have a
+name of its own lead here. --allow-host names others, such as a container's. Whatever
+else the agent asks of its clients, such as a key or an origin, it asks through the proxy.`,
 		Args: argCount(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return oneLine(a.aguiProxy(cmd.Context(), flags))
@@ -51,6 +57,7 @@ recorded, and its run says so. Headers are not recorded.`,
 	}
 	cmd.Flags().StringVar(&flags.target, "target", "", "the agent's URL")
 	cmd.Flags().StringVar(&flags.listen, "listen", "127.0.0.1:8123", "address to listen on; port 0 is any free one")
+	cmd.Flags().StringSliceVar(&flags.hosts, "allow-host", nil, "a host name, without port, that requests may name besides")
 	flags.who.define(cmd)
 	return cmd
 }
@@ -92,7 +99,7 @@ func (a *app) aguiProxy(ctx context.Context, flags aguiProxyFlags) error {
 	runs.Settled = !to.Live()
 	tracer := aguitrace.New(to.Sink(), aguitrace.Options{Runs: runs, Logger: log, Now: a.now})
 	a.tellProxy(listener.Addr(), target, to)
-	err = servePassing(ctx, listener, tracer.Proxy(target))
+	err = servePassing(ctx, listener, tracer.Proxy(target), flags.hosts)
 	return errors.Join(err, a.endProxy(ctx, tracer, to, log))
 }
 
@@ -108,8 +115,10 @@ func (a *app) tellProxy(at net.Addr, target *url.URL, to *goagent.Tracer) {
 }
 
 // servePassing serves a proxy until ctx is done.
-func servePassing(ctx context.Context, listener net.Listener, proxy *aguitrace.Proxy) error {
-	server := &http.Server{Handler: proxy, ReadHeaderTimeout: readHeaders, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)}
+func servePassing(ctx context.Context, listener net.Listener, proxy *aguitrace.Proxy, hosts []string) error {
+	// The agent is told its own name in Host, and cannot see what a page was told.
+	guarded := loopback.Hosts(proxy, !loopback.Is(listener.Addr().String()), hosts...)
+	server := &http.Server{Handler: guarded, ReadHeaderTimeout: readHeaders, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)}
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(listener) }()
 	select {

@@ -10,8 +10,8 @@ import (
 
 	"github.com/tracesmith/tracesmith/integrations"
 	"github.com/tracesmith/tracesmith/internal/doctor"
-	"github.com/tracesmith/tracesmith/internal/ingest"
 	"github.com/tracesmith/tracesmith/internal/journal"
+	"github.com/tracesmith/tracesmith/internal/loopback"
 	"github.com/tracesmith/tracesmith/internal/relay"
 	"github.com/tracesmith/tracesmith/internal/setup"
 )
@@ -48,7 +48,7 @@ func (a *app) examineRelay(ctx context.Context, report *doctor.Report, i *setup.
 	if at == "" {
 		at = s.Endpoint
 	}
-	if to, err := url.Parse(at); err == nil && ingest.Loopback(to.Host) {
+	if to, err := url.Parse(at); err == nil && loopback.Is(to.Host) {
 		s.Answers = answers(ctx, to.Host)
 		if s.Told == "" {
 			s.Listen = to.Host

@@ -19,8 +19,8 @@ import (
 	"github.com/tracesmith/tracesmith/internal/config"
 	"github.com/tracesmith/tracesmith/internal/delivery"
 	"github.com/tracesmith/tracesmith/internal/drain/spawn"
-	"github.com/tracesmith/tracesmith/internal/ingest"
 	"github.com/tracesmith/tracesmith/internal/journal"
+	"github.com/tracesmith/tracesmith/internal/loopback"
 	"github.com/tracesmith/tracesmith/internal/relay"
 	"github.com/tracesmith/tracesmith/runtypes"
 )
@@ -200,7 +200,7 @@ func (a *app) rules(ctx context.Context) func(dir string) relay.Rules {
 func withoutRelay(env func(string) string, listen string) func(string) string {
 	for _, name := range []string{"LANGSMITH_ENDPOINT", "LANGCHAIN_ENDPOINT"} {
 		to, err := url.Parse(strings.TrimSpace(env(name)))
-		if err != nil || to.Host != listen || !ingest.Loopback(to.Host) {
+		if err != nil || to.Host != listen || !loopback.Is(to.Host) {
 			continue
 		}
 		return func(name string) string {

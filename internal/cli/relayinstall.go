@@ -7,7 +7,7 @@ import (
 
 	"github.com/tracesmith/tracesmith/integrations"
 	"github.com/tracesmith/tracesmith/internal/agents"
-	"github.com/tracesmith/tracesmith/internal/ingest"
+	"github.com/tracesmith/tracesmith/internal/loopback"
 	"github.com/tracesmith/tracesmith/internal/relay"
 	"github.com/tracesmith/tracesmith/internal/setup"
 )
@@ -29,7 +29,7 @@ func (f *setupFlags) checkRelay() error {
 		return usagef("install: --relay is for %s alone", relay.Integration)
 	case f.scope != string(setup.User):
 		return usagef("install: --relay is for the user, and for no project")
-	case !ingest.Loopback(f.relayListen) || strings.HasSuffix(f.relayListen, ":0") || strings.ContainsAny(f.relayListen, " \n"):
+	case !loopback.Is(f.relayListen) || strings.HasSuffix(f.relayListen, ":0") || strings.ContainsAny(f.relayListen, " \n"):
 		return usagef("install: --relay-listen is a loopback address and a port, such as %s", relay.DefaultListen)
 	}
 	return nil

@@ -1,12 +1,14 @@
 package cli
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -109,37 +111,64 @@ func sendToServe(t *testing.T, a *app, runs []runtypes.Wire) {
 	defer stop()
 	server := *a
 	reader, writer := io.Pipe()
-	server.stdout = writer
-	done := make(chan int)
-	go func() { done <- server.execute(ctx, server.root(), []string{"serve", "--listen", "127.0.0.1:0"}) }()
-	said := make([]byte, 256)
-	n, err := reader.Read(said)
-	if err != nil {
-		t.Fatal(err)
+	server.stdout, server.getwd = writer, os.Getwd
+	server.env = func(name string) string {
+		if name == "LANGSMITH_API_KEY" {
+			return "my-own-key"
+		}
+		return a.env(name)
 	}
-	url := strings.Fields(string(said[:n]))[2]
+	done := make(chan int)
+	go func() {
+		code := server.execute(ctx, server.root(), []string{"serve", "--listen", "127.0.0.1:0"})
+		_ = writer.Close()
+		done <- code
+	}()
+	lines := bufio.NewScanner(reader)
+	says := func(start string) string {
+		t.Helper()
+		for lines.Scan() {
+			if rest, ok := strings.CutPrefix(lines.Text(), start); ok {
+				return strings.Fields(rest)[0]
+			}
+		}
+		t.Fatalf("serve does not say %q: %s", start, a.stderr)
+		return ""
+	}
+	url, own := says("Serving on "), says("The key is ")
+	_ = says("The page is ")
 	body, err := json.Marshal(map[string]any{"post": runs})
 	if err != nil {
 		t.Fatal(err)
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url+"/runs/batch", bytes.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	req.Close = true
-	res, err := (&http.Transport{}).RoundTrip(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	res.Body.Close()
-	if res.StatusCode != http.StatusAccepted {
-		t.Fatalf("serve answers %d", res.StatusCode)
+	for _, tc := range []struct {
+		key, host string
+		want      int
+	}{
+		{"", "", http.StatusUnauthorized}, {"another", "", http.StatusUnauthorized}, {own, "rebound.example", http.StatusForbidden},
+		{own, "", http.StatusAccepted}, {"my-own-key", "", http.StatusConflict}, // taken, and known
+	} {
+		req, err := http.NewRequestWithContext(ctx, http.MethodPost, url+"/runs/batch", bytes.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Close, req.Host = true, tc.host
+		req.Header.Set("X-Api-Key", tc.key)
+		res, err := (&http.Transport{}).RoundTrip(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		told, _ := io.ReadAll(res.Body)
+		res.Body.Close()
+		if res.StatusCode != tc.want || tc.want == http.StatusUnauthorized && !strings.Contains(string(told), "LANGSMITH_API_KEY") {
+			t.Errorf("%+v: serve answers %d %s", tc, res.StatusCode, told)
+		}
 	}
 	stop()
-	n, err = reader.Read(said)
-	if summary := string(said[:n]); err != nil || !strings.HasPrefix(summary, "8 posts and 0 patches in 1 requests") {
-		t.Errorf("%q %v", summary, err)
+	if posts := says("8 posts and 0 patches in "); posts != "4" { // 403 comes before it is counted
+		t.Errorf("%s requests", posts)
 	}
+	_, _ = io.Copy(io.Discard, reader)
 	if code := <-done; code != exitOK {
 		t.Errorf("serve exits %d", code)
 	}

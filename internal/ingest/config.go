@@ -22,6 +22,7 @@ type Sink interface {
 type Config struct {
 	Sink     Sink     // nil: a new Memory, see Handler.Memory
 	Key      string   // x-api-key or bearer token demanded of every ingest request; empty: none
+	Keys     []string // as good as Key; empty ones do not count
 	Conflict Conflict // what to do with a request that holds something already received
 	Limits   Limits
 	Without  Without
@@ -33,6 +34,8 @@ type Config struct {
 	// it is judged; faults that do not read the body are not seen. It must not
 	// keep the request.
 	Observe func(r *http.Request, body []byte)
+
+	Refusal string // what a client without the key is told; empty: LangSmith's words
 }
 
 // Conflict is the reading of LangSmith's undocumented 409 for a request that

@@ -84,11 +84,3 @@ func decoderOf(r *http.Request) func(body []byte) (*batch, error) {
 	}
 	return nil
 }
-
-// Guard keeps web pages out of a server on loopback: a page may post to it, and a name
-// it owns may resolve there.
-func Guard(next http.Handler) http.Handler { return guard(next) }
-
-// Loopback reports whether a host, with or without a port, is this machine by its
-// nature rather than by a name that may change.
-func Loopback(hostport string) bool { return loopback(hostport) }

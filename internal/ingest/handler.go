@@ -1,13 +1,15 @@
 package ingest
 
 import (
+	"cmp"
 	"context"
-	"crypto/subtle"
 	"encoding/json"
 	"errors"
 	"net/http"
 	"strings"
 	"sync"
+
+	"github.com/tracesmith/tracesmith/internal/loopback"
 )
 
 // The routes, as Fault.Path and Stats.Routes name them.
@@ -126,7 +128,7 @@ func (h *Handler) ingest(w http.ResponseWriter, r *http.Request, path string, de
 
 func (h *Handler) serve(r *http.Request, path string, body []byte, decode decoder) error {
 	if !h.allowed(r) {
-		return refuse(http.StatusUnauthorized, "Invalid token")
+		return refuse(http.StatusUnauthorized, "%s", cmp.Or(h.cfg.Refusal, "Invalid token"))
 	}
 	if path == pathMultipart && h.cfg.Without.Multipart {
 		return refuse(http.StatusNotFound, "Not Found")
@@ -142,14 +144,14 @@ func (h *Handler) serve(r *http.Request, path string, body []byte, decode decode
 
 // allowed checks the key in constant time.
 func (h *Handler) allowed(r *http.Request) bool {
-	if h.cfg.Key == "" {
+	if h.cfg.Key == "" && len(h.cfg.Keys) == 0 {
 		return true
 	}
 	key := r.Header.Get("X-Api-Key")
 	if key == "" {
 		key, _ = strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	}
-	return subtle.ConstantTimeCompare([]byte(key), []byte(h.cfg.Key)) == 1
+	return loopback.Shown(key, append([]string{h.cfg.Key}, h.cfg.Keys...)...)
 }
 
 // accept stores a checked request, or refuses it as already received. Spans may come again:

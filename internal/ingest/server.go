@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"sync"
 	"time"
+
+	"github.com/tracesmith/tracesmith/internal/loopback"
 )
 
 // Server is a Handler with a listener on loopback.
@@ -27,7 +29,7 @@ func Start(cfg Config, addr string) (*Server, error) {
 	if addr == "" {
 		addr = "127.0.0.1:0"
 	}
-	if !loopback(addr) {
+	if !loopback.Is(addr) {
 		return nil, fmt.Errorf("ingest: listen on %s: only a loopback address is served, such as 127.0.0.1", addr)
 	}
 	s := &Server{Handler: New(cfg), addr: addr}
@@ -55,7 +57,7 @@ func (s *Server) Resume() error {
 	s.addr = listener.Addr().String()
 	ctx, cancel := context.WithCancel(context.Background())
 	up := &http.Server{
-		Handler:           guard(s.Handler),
+		Handler:           loopback.Guard(s.Handler),
 		BaseContext:       func(net.Listener) context.Context { return ctx },
 		ReadHeaderTimeout: 10 * time.Second,
 		ReadTimeout:       2 * time.Minute,
@@ -103,33 +105,4 @@ func (s *Server) Close(ctx context.Context) error {
 		return fmt.Errorf("ingest: close: %w", err)
 	}
 	return nil
-}
-
-// guard keeps web pages out: a page may post to loopback, and a name it owns may
-// resolve there.
-func guard(next http.Handler) http.Handler {
-	return http.NewCrossOriginProtection().Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !loopback(r.Host) {
-			writeJSON(w, http.StatusForbidden, map[string]string{"error": "only loopback hosts are served"})
-			return
-		}
-		next.ServeHTTP(w, r)
-	}))
-}
-
-// loopback reports whether a host, with or without a port, is this machine by
-// its nature rather than by a name that may change.
-func loopback(hostport string) bool {
-	host, _, err := net.SplitHostPort(hostport)
-	if err != nil {
-		host = hostport
-	}
-	if host == "localhost" {
-		return true
-	}
-	if n := len(host); n > 1 && host[0] == '[' && host[n-1] == ']' {
-		host = host[1 : n-1]
-	}
-	ip := net.ParseIP(host)
-	return ip != nil && ip.IsLoopback()
 }

@@ -16,7 +16,7 @@ import (
 
 	"github.com/tracesmith/tracesmith/integrations"
 	"github.com/tracesmith/tracesmith/internal/drain"
-	"github.com/tracesmith/tracesmith/internal/ingest"
+	"github.com/tracesmith/tracesmith/internal/loopback"
 )
 
 // DefaultListen is the address that clients are told.
@@ -86,14 +86,14 @@ func Start(cfg Config) (_ *Relay, err error) {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	if !ingest.Loopback(cfg.Listen) {
+	if !loopback.Is(cfg.Listen) {
 		return nil, fmt.Errorf("relay: listen on %s: only a loopback address is served, such as %s", cfg.Listen, DefaultListen)
 	}
 	to, err := url.Parse(cfg.Upstream)
 	if err != nil || to.Host == "" || to.Scheme != "http" && to.Scheme != "https" {
 		return nil, errors.New("relay: the endpoint of LangSmith is no URL")
 	}
-	if ingest.Loopback(to.Host) && to.Host == cfg.Listen {
+	if loopback.Is(to.Host) && to.Host == cfg.Listen {
 		return nil, fmt.Errorf("relay: the endpoint of LangSmith is the relay itself (%s): set another one", cfg.Listen)
 	}
 	r := &Relay{cfg: cfg, served: make(chan error, 1)}
@@ -150,7 +150,7 @@ func (r *Relay) serve(listener net.Listener, to *url.URL) {
 		r.cfg.Log.Error("relay: no token, so that all goes on as it comes", "error", err.Error())
 	}
 	r.http = &http.Server{
-		Handler: ingest.Guard(&handler{
+		Handler: loopback.Guard(&handler{
 			intake:  &intake{state: cfg.State, index: r.index, rules: r.cfg.Rules, now: r.cfg.Now},
 			forward: r.forward, token: token, key: r.cfg.Key, wake: r.courier.wake, log: r.cfg.Log, last: &r.last,
 		}),

@@ -1,0 +1,65 @@
+package loopback
+
+import (
+	"crypto/rand"
+	"crypto/subtle"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/tracesmith/tracesmith/internal/atomicfile"
+	"github.com/tracesmith/tracesmith/internal/regular"
+)
+
+// maxToken bounds what is read of a token's file.
+const maxToken = 256
+
+// Token is the secret that a file holds, and that its owner's clients show. start begins
+// every one, so that it is known for what it is. The file is made when it is first asked
+// for, readable by its owner alone; a link in its place is refused.
+func Token(path, start string) (string, error) {
+	if token, err := read(path, start); err == nil || !errors.Is(err, fs.ErrNotExist) {
+		return token, err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return "", fmt.Errorf("token: %w", err)
+	}
+	token := start + rand.Text()
+	if err := atomicfile.Write(path, []byte(token+"\n")); err != nil {
+		return "", fmt.Errorf("token: %w", err)
+	}
+	return token, nil
+}
+
+// read is the token in a file; fs.ErrNotExist if there is none, or one of which a part is
+// missing.
+func read(path, start string) (string, error) {
+	file, err := regular.OpenHere(path)
+	if err != nil {
+		return "", fmt.Errorf("token: %w", err)
+	}
+	defer file.Close()
+	raw, err := io.ReadAll(io.LimitReader(file, maxToken))
+	if err != nil {
+		return "", fmt.Errorf("token: %w", err)
+	}
+	token := strings.TrimSpace(string(raw))
+	if len(token) < len(start)+len(rand.Text()) || !strings.HasPrefix(token, start) {
+		return "", fs.ErrNotExist
+	}
+	return token, nil
+}
+
+// Shown reports whether a secret is one of those that are known, none of which is empty.
+func Shown(secret string, known ...string) bool {
+	for _, each := range known {
+		if each != "" && subtle.ConstantTimeCompare([]byte(secret), []byte(each)) == 1 {
+			return true
+		}
+	}
+	return false
+}
