@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
@@ -173,11 +174,22 @@ func (b *tab) click(selector string) {
 	b.do(chromedp.Click(chromedp.CSS(selector)))
 }
 
-// keys presses keys one after the other.
+// keys presses keys one after the other. A letter comes with the key that is pressed,
+// as from a keyboard, so that a page that takes the key keeps the letter out of a field.
 func (b *tab) keys(keys ...string) {
 	b.Helper()
 	for _, key := range keys {
-		b.do(chromedp.KeyEvent(key))
+		if key < " " || key > "~" {
+			b.do(chromedp.KeyEvent(key))
+			continue
+		}
+		for _, press := range []input.DispatchKeyEventParams{
+			{Type: input.DispatchKeyEventTypeKeyDown, Key: key, Text: key}, {Type: input.DispatchKeyEventTypeKeyUp, Key: key},
+		} {
+			if _, err := chromedp.Call(b.ctx, input.DispatchKeyEvent, press); err != nil {
+				b.Fatal(err)
+			}
+		}
 	}
 }
 

@@ -83,7 +83,7 @@ function chart(title, rows, by, of, format, keyed) {
     return g;
   });
   return el("figure", { class: "total" },
-    el("figcaption", {}, el("strong", {}, title), " ", el("span", { class: "num" }, all === null ? "not known" : `${format(all)} in all, ${format(most)} at most`)),
+    el("figcaption", {}, el("strong", {}, title), " ", el("span", { class: "num" }, all === null ? "not known" : `${format(all)} in all${rows.length > 1 ? `, ${format(most)} at most` : ""}`)),
     svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT + 16}`, class: "chart wide", role: "img", "aria-label": `${title} by ${BY[by].toLowerCase()}; the table below has the numbers` },
       svg("path", { d: `M0 ${HEIGHT}.5H${WIDTH}`, class: "base" }), bars,
       svg("text", { x: 0, y: HEIGHT + 13 }, short(keyText(rows[0].key, by))),
