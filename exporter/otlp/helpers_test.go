@@ -84,7 +84,7 @@ func (d *drops) add(ops []runtypes.Op, why error) {
 }
 
 func config(endpoint string, d *drops) exporter.Config {
-	cfg := exporter.Config{Endpoint: endpoint, Redact: exporter.NoRedaction, MaxElapsed: time.Second}
+	cfg := exporter.Config{Endpoint: endpoint, Redact: exporter.NoRedaction, MaxElapsed: time.Minute}
 	if d != nil {
 		cfg.OnDrop = d.add
 	}
