@@ -47,7 +47,7 @@ function draw(rows, by) {
     el("div", { class: "charts" },
       chart("Tokens by kind", bars, by, (row) => parts(row.tokens), count, true),
       chart("Tool calls", bars, by, (row) => [["tool", row.tool_calls]], count),
-      chart("Failures", bars, by, (row) => [["failed", row.failures]], count),
+      chart("Failed turns", bars, by, (row) => [["failed", row.failures]], count),
       chart("Waiting for permission", bars, by, (row) => [["waiting", row.waiting_ms]], duration)),
     table(rows, by),
   ];
@@ -111,7 +111,7 @@ function table(rows, by) {
     more.textContent = `Show more (${rows.length - shown} left)`;
   };
   add();
-  const heads = [BY[by], "Turns", "Tool calls", "Failures", "Waiting", "Input", "From cache", "Output", "Cost"];
+  const heads = [BY[by], "Turns", "Tool calls", "Failed", "Waiting", "Input", "From cache", "Output", "Cost"];
   return el("div", { class: "table-scroll", tabindex: 0, role: "group", "aria-label": "Totals as a table" },
     el("table", { class: "numbers" }, el("thead", {}, el("tr", {}, heads.map((h) => el("th", { scope: "col" }, h)))), body), more);
 }
