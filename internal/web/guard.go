@@ -7,6 +7,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"github.com/tracesmith/tracesmith/internal/loopback"
 )
 
 // policy lets the page's own files do what they do, and nothing else at all.
@@ -54,14 +56,7 @@ func (h *Handler) host(r *http.Request) bool {
 	if slices.ContainsFunc(h.cfg.Hosts, func(name string) bool { return strings.EqualFold(name, host) }) {
 		return true
 	}
-	return loopback(host) && port == localPort(r)
-}
-
-// loopback reports whether a host is this machine by its nature rather than by a name
-// that may change.
-func loopback(host string) bool {
-	ip := net.ParseIP(host)
-	return strings.EqualFold(host, "localhost") || ip != nil && ip.IsLoopback()
+	return loopback.Is(host) && port == localPort(r)
 }
 
 func localPort(r *http.Request) string {

@@ -7,6 +7,8 @@ import (
 	"net"
 	"net/http"
 	"time"
+
+	"github.com/tracesmith/tracesmith/internal/loopback"
 )
 
 // Server is a Handler with a listener on loopback.
@@ -22,7 +24,7 @@ type Server struct {
 // any free one.
 func Start(cfg Config, addr string) (*Server, error) {
 	host, _, err := net.SplitHostPort(addr)
-	if err != nil || !loopback(host) {
+	if err != nil || !loopback.Is(host) {
 		return nil, fmt.Errorf("web: listen on %s: only a loopback address is served, such as 127.0.0.1:0", addr)
 	}
 	listener, err := net.Listen("tcp", addr)
