@@ -12,9 +12,6 @@ func (s *Store) Forget(ctx context.Context, trace string) (runs int, err error) 
 	s.writing.Lock()
 	defer s.writing.Unlock()
 	err = s.inTx(ctx, func(tx *sql.Tx) error {
-		if _, err := tx.ExecContext(ctx, "PRAGMA secure_delete = ON"); err != nil {
-			return err
-		}
 		if err := tx.QueryRowContext(ctx, "SELECT count(*) FROM runs WHERE trace_id = ?", trace).Scan(&runs); err != nil {
 			return err
 		}

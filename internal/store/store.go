@@ -104,11 +104,14 @@ func (s *Store) open(ctx context.Context) error {
 
 // dsn names the file and what every connection to it starts with.
 // synchronous(normal) loses the last writes when the machine, not the process,
-// goes down; the journals they came from are still there.
+// goes down; the journals they came from are still there. secure_delete(on)
+// overwrites what a write replaces, so that no earlier version of a run outlives
+// it in the free space of a page.
 func (s *Store) dsn() string {
 	q := url.Values{"_txlock": {"immediate"}, "_pragma": {
 		fmt.Sprintf("busy_timeout(%d)", s.cfg.Busy.Milliseconds()),
 		"synchronous(normal)", "journal_size_limit(8388608)", "trusted_schema(off)", "temp_store(memory)",
+		"secure_delete(on)",
 	}}
 	return (&url.URL{Scheme: "file", Opaque: escapePath(s.cfg.Path), RawQuery: q.Encode()}).String()
 }
