@@ -99,6 +99,10 @@ bench: ## how long a hook takes, the exporter beside LangSmith's clients, the pa
 	$(GO) test -run '^$$' -bench . -benchmem ./...
 	cd e2e/browser && $(GO) test -run '^$$' -bench . -benchtime 5x
 
+.PHONY: sim
+sim: ## a day of 10,000 machines that share LangSmith's limits
+	$(GO) run ./internal/sim
+
 .PHONY: bench-redact
 bench-redact: ## how much redaction finds, how much it finds in vain, how fast
 	$(GO) run ./internal/redactbench
@@ -117,9 +121,10 @@ crash: ## kill hooks and drainers at random points, ROUNDS times
 	TRACESMITH_CRASH_ROUNDS=$(ROUNDS) $(GO) test -count 1 -timeout 60m -run Crash -v ./internal/road
 
 .PHONY: e2e
-e2e: ## drive the real agents against a scripted model on loopback, and the page in a browser
+e2e: ## drive the real agents against a scripted model on loopback, the page in a browser, a collector in between
 	$(GO) test -tags e2e -count 1 -parallel 6 -timeout 30m -v ./e2e
 	cd e2e/browser && $(GO) test -count 1 -v
+	cd examples/otel-collector && $(GO) test -count 1 -v
 
 .PHONY: ci
 ci: ## what a change must pass
