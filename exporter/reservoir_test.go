@@ -9,6 +9,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/tracesmith/tracesmith/internal/patience"
 )
 
 // memory is a Spool that outlives a Batcher, if not the process.
@@ -99,7 +101,7 @@ func TestAnOutageOfAnyLengthLosesNothingThatIsSpooled(t *testing.T) {
 			t.Errorf("%+v", b.Stats())
 		}
 		s.script(nil)
-		time.Sleep(longestPause + refusedRest)
+		time.Sleep(patience.LongestPause + refusedRest)
 		synctest.Wait()
 		if len(s.runs) != 6 || m.left(t) != 0 || len(d.ops) != 0 {
 			t.Errorf("%d runs, %d left in the spool, %d dropped", len(s.runs), m.left(t), len(d.ops))

@@ -4,27 +4,23 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net/http"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/cenkalti/backoff/v4"
+	"github.com/tracesmith/tracesmith/internal/patience"
 )
 
-const (
-	firstPause    = 500 * time.Millisecond
-	longestPause  = time.Minute // LangSmith's rate windows are ten seconds to a minute
-	outagePause   = 15 * time.Second
-	retryAfterCap = time.Hour
-)
+const retryAfterCap = time.Hour
 
 // sendWithRetry sends a request until it is answered for good, the deadline has
 // passed or ctx ends. It returns nil when it was accepted, a *StatusError when it
 // was refused, a *slowError when smaller requests are worth a try, a
 // *TemporaryError when time ran out, else ctx's error.
 func (c *Client) sendWithRetry(ctx context.Context, req *request, deadline time.Time) error {
-	pauses := c.newPauses()
+	tries := patience.NewTries(rand.Float64)
 	bounded, cancel := context.WithDeadline(ctx, deadline)
 	defer cancel()
 	var before error // what the last attempt but this ended with
@@ -51,11 +47,8 @@ func (c *Client) sendWithRetry(ctx context.Context, req *request, deadline time.
 			c.stats.retried(err)
 			return &slowError{err}
 		}
-		pause := pauses.NextBackOff()
-		if !limits(err) {
-			pause = min(pause, outagePause) // an end of an outage should be noticed
-		}
-		if pause = max(pause, floor); limits(err) {
+		pause := tries.Pause(limits(err), floor)
+		if limits(err) {
 			c.pace.slow(c.now().Add(pause))
 		}
 		if c.now().Add(pause).After(deadline) {
@@ -85,14 +78,6 @@ func (e *slowError) Unwrap() error { return e.err }
 func isSlow(err error) bool {
 	var refused *StatusError
 	return errors.Is(err, context.DeadlineExceeded) || errors.As(err, &refused) && refused.Status == http.StatusRequestTimeout
-}
-
-func (c *Client) newPauses() *backoff.ExponentialBackOff {
-	return backoff.NewExponentialBackOff(
-		backoff.WithInitialInterval(firstPause),
-		backoff.WithMultiplier(2),
-		backoff.WithMaxInterval(longestPause),
-		backoff.WithMaxElapsedTime(0)) // the deadline is ours: Retry-After counts too
 }
 
 // attempt sends a request once. It reports whether another attempt makes sense

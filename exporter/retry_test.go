@@ -9,6 +9,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/tracesmith/tracesmith/internal/patience"
 )
 
 // scripted runs f in a bubble, where pauses take no time, against a server that
@@ -73,7 +75,7 @@ func TestPausesGrow(t *testing.T) {
 	}, func(t *testing.T, _ *langsmith, c *Client) {
 		export(t, c, posts(0, 1)...)
 		for i := 1; i < len(at); i++ {
-			pause, mean := at[i].Sub(at[i-1]), firstPause<<(i-1)
+			pause, mean := at[i].Sub(at[i-1]), patience.FirstPause<<(i-1)
 			if pause < mean/2 || pause > mean*3/2 {
 				t.Errorf("pause %d is %v, want about %v", i, pause, mean)
 			}

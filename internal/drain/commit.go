@@ -37,8 +37,14 @@ func (f *fold) flush(ctx context.Context) error {
 	}
 	f.countLost()
 	f.entries = 0
+	if f.slowly {
+		return errSlowly
+	}
 	return nil
 }
+
+// errSlowly ends a destination's pass after a commit: the rest is for a later drainer.
+var errSlowly = errors.New("drain: delivered, and no more for a while")
 
 // deliver exports what is pending in parts of bounded size.
 func (f *fold) deliver(ctx context.Context) error {
@@ -56,7 +62,7 @@ func (f *fold) deliver(ctx context.Context) error {
 		f.out.lost[journal.Shortened] += int(f.dest.shortened() - shortened)
 		f.pending = f.pending[len(part):]
 		f.whole = append(f.whole, EndedTraces(part)...)
-		f.d.delivered(f.dest)
+		f.slowly = f.d.delivered(f.dest)
 	}
 	f.pending, f.bytes = nil, 0
 	return nil

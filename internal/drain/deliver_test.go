@@ -158,7 +158,7 @@ func TestARefusedKeyRestsUntilSomebodyMayHaveActed(t *testing.T) {
 	if got := rest(1, &exporter.StatusError{Status: 401}); got != refusedRest {
 		t.Errorf("401 rests for %v", got)
 	}
-	for failures, most := range map[int]time.Duration{1: firstRest, 3: 4 * firstRest, 11: longestRest, 500: longestRest} {
+	for failures, most := range map[int]time.Duration{1: time.Second, 3: 4 * time.Second, 11: longestRest, 500: longestRest} {
 		if got := rest(failures, errDown); got < most/2 || got > most {
 			t.Errorf("after %d failures %v, want %v to %v", failures, got, most/2, most)
 		}
@@ -358,4 +358,57 @@ func TestContentCanBeLeftOut(t *testing.T) {
 	if err != nil || strings.Contains(text, "secret") || wire.Error == "" || wire.Metadata()["ls_tracing_mode"] != "metadata" {
 		t.Errorf("%s, %v, %v", text, wire.Metadata(), err)
 	}
+}
+
+func TestAMachineThatMetALimitSendsOneExportAMinuteForAnHour(t *testing.T) {
+	b := newBench(t)
+	now := time.Now()
+	b.cfg.Now = func() time.Time { return now }
+	b.cfg.MaxOps = 1 // an export each
+	b.server.fail = func(int, bool) error {
+		return &exporter.TemporaryError{Err: &exporter.StatusError{Status: 429}}
+	}
+	b.hook("start", toyData{})
+	for i := range 4 {
+		b.hook("tool", toyData{Tool: fmt.Sprint("t", i)})
+	}
+	_ = b.drain()
+	b.server.fail = nil
+	met := now
+	for sent := 1; sent <= 2; sent++ {
+		record, _ := b.state.Destination("one")
+		if rest := record.NotBefore.Sub(now); rest < 29*time.Second || rest > time.Minute {
+			t.Errorf("before export %d it is left alone for %v", sent, rest)
+		}
+		b.mustDrain()
+		now = record.NotBefore
+		b.mustDrain()
+		if got := len(b.server.runs); got != sent {
+			t.Errorf("%d runs arrived, want %d", got, sent)
+		}
+	}
+	now = met.Add(time.Hour)
+	b.mustDrain()
+	if got := len(b.server.runs); got != 5 {
+		t.Errorf("an hour later %d runs are there, want 5", got)
+	}
+	if record, _ := b.state.Destination("one"); !record.NotBefore.IsZero() {
+		t.Errorf("an hour later it is still left alone: %+v", record)
+	}
+}
+
+func TestWhoAsksForADeliveryGetsAllOfItAlsoAfterALimit(t *testing.T) {
+	b := newBench(t)
+	b.cfg.MaxOps, b.cfg.Insist = 1, true
+	b.server.fail = func(call int, _ bool) error {
+		if call == 1 {
+			return &exporter.StatusError{Status: 429}
+		}
+		return nil
+	}
+	b.hook("start", toyData{})
+	b.hook("tool", toyData{Tool: "bash"})
+	_ = b.drain()
+	b.mustDrain()
+	b.want("Toy Turn (open), bash")
 }

@@ -6,10 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"net/http"
 	"time"
 
 	"github.com/tracesmith/tracesmith/exporter"
 	"github.com/tracesmith/tracesmith/internal/journal"
+	"github.com/tracesmith/tracesmith/internal/patience"
 	"github.com/tracesmith/tracesmith/runtypes"
 )
 
@@ -44,9 +46,8 @@ func read(counter func() int64) int64 {
 	return counter()
 }
 
-// Bounds of leaving a failing destination alone.
+// Bounds of leaving a failing destination alone, beside those of patience.
 const (
-	firstRest   = time.Second
 	longestRest = journal.LongestRest
 	refusedRest = 5 * time.Minute // after 401 and 403: somebody must act first
 )
@@ -103,14 +104,21 @@ func (d *Drainer) resting(dest Destination) bool {
 	return err == nil && record.Resting(d.now())
 }
 
-// delivered notes a success, at most once a minute.
-func (d *Drainer) delivered(dest Destination) {
+// delivered notes a success, at most once a minute. It reports whether the destination
+// is to be left alone for a while all the same.
+func (d *Drainer) delivered(dest Destination) (slowly bool) {
 	d.record(dest, func(r *journal.Destination) {
-		if r.Failures > 0 || !r.NotBefore.IsZero() || d.now().Sub(r.Delivered).Abs() > time.Minute {
+		wait := patience.Slowly(d.now().Sub(r.Limited), rand.Float64)
+		slowly = wait > 0
+		if slowly || r.Failures > 0 || !r.NotBefore.IsZero() || d.now().Sub(r.Delivered).Abs() > time.Minute {
 			r.Failures, r.Error, r.NotBefore = 0, "", time.Time{}
 			r.Delivered = d.now().UTC()
 		}
+		if slowly {
+			r.NotBefore = d.now().Add(wait).UTC()
+		}
 	})
+	return slowly && !d.cfg.Insist
 }
 
 // failed notes a failure, for all processes: they leave the destination alone
@@ -121,6 +129,9 @@ func (d *Drainer) failed(dest Destination, cause error) {
 		r.Error, r.Broken = cause.Error(), dest.Broken != nil
 		refuse(r, dest, cause)
 		r.NotBefore = d.now().Add(rest(r.Failures, cause)).UTC()
+		if limited(cause) {
+			r.Limited = d.now().UTC()
+		}
 	})
 	d.log.Warn("not delivered", "destination", dest.ID, "error", cause.Error())
 }
@@ -131,20 +142,21 @@ func (d *Drainer) record(dest Destination, change func(*journal.Destination)) {
 	}
 }
 
-// rest says how long to leave a destination alone after so many failures in a
-// row. The jitter keeps processes from coming back together.
+// rest says how long to leave a destination alone after so many failures in a row.
 func rest(failures int, cause error) time.Duration {
 	if errors.Is(cause, exporter.ErrUnauthorized) || errors.Is(cause, exporter.ErrForbidden) {
 		return refusedRest
 	}
-	wait := longestRest
-	if shift := failures - 1; shift < 10 {
-		wait = min(wait, firstRest<<shift)
-	}
-	wait = wait/2 + rand.N(wait/2+1)
+	var after time.Duration
 	var temporary *exporter.TemporaryError
 	if errors.As(cause, &temporary) {
-		wait = max(wait, min(temporary.RetryAfter, longestRest))
+		after = temporary.RetryAfter
 	}
-	return wait
+	return patience.Rest(failures, limited(cause), longestRest, after, rand.Float64)
+}
+
+// limited reports whether a failure was a limit of the rate of requests.
+func limited(cause error) bool {
+	var refused *exporter.StatusError
+	return errors.As(cause, &refused) && refused.Status == http.StatusTooManyRequests
 }

@@ -42,6 +42,7 @@ type fold struct {
 	corrupt []string      // lines that are no entries, read since then
 	bytes   int           // of pending
 	entries int           // applied since the last commit
+	slowly  bool          // the destination is to be left alone after the commit
 
 	known map[string]bool // files the reducer read, watched or not
 

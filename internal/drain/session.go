@@ -126,7 +126,7 @@ func (d *Drainer) round(ctx context.Context, s *journal.Session, agent *integrat
 		group.Go(func() {
 			defer crowd.set(dest.ID, false)
 			err := d.follow(ctx, d.newFold(s, agent, dest), linger, crowd)
-			if err == nil || ctx.Err() != nil {
+			if err == nil || ctx.Err() != nil || errors.Is(err, errSlowly) {
 				return
 			}
 			stuck.add(dest.ID, fmt.Errorf("%s: %w", cmp.Or(dest.Name, dest.ID), err))

@@ -29,6 +29,7 @@ type Destination struct {
 	Failures  int       `json:"failures,omitempty"`    // in a row
 	Error     string    `json:"error,omitempty"`       // the last one, without content
 	Delivered time.Time `json:"delivered_at,omitzero"` // the last success
+	Limited   time.Time `json:"limited_at,omitzero"`   // a limit of its rate was met last
 	Refused   []string  `json:"refused,omitempty"`     // hashes of keys that were not accepted
 	Past      bool      `json:"past,omitempty"`        // it takes turns begun before as well
 	Broken    bool      `json:"broken,omitempty"`      // it could not be used at all
