@@ -31,7 +31,7 @@ func Write(path string, data []byte) (err error) {
 	if err = temp.Close(); err != nil {
 		return err
 	}
-	if err = os.Rename(temp.Name(), path); err != nil {
+	if err = Replace(temp.Name(), path); err != nil {
 		return err
 	}
 	return syncDir(dir)

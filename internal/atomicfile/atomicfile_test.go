@@ -3,7 +3,9 @@ package atomicfile
 import (
 	"os"
 	"path/filepath"
+	"runtime"
 	"testing"
+	"time"
 )
 
 func TestAFileIsReplacedWholeAndPrivate(t *testing.T) {
@@ -17,7 +19,7 @@ func TestAFileIsReplacedWholeAndPrivate(t *testing.T) {
 			t.Fatalf("got %q, %v, want %q", got, err, content)
 		}
 	}
-	if info, err := os.Stat(path); err != nil || info.Mode().Perm()&0o077 != 0 {
+	if info, err := os.Stat(path); err != nil || runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
 		t.Errorf("mode %v, %v", info.Mode(), err)
 	}
 	left(t, filepath.Dir(path), 1)
@@ -35,6 +37,29 @@ func TestAFailedReplacementLeavesTheOldContentAndNothingElse(t *testing.T) {
 	left(t, dir, 1)
 	if err := Write(filepath.Join(dir, "none", "file"), nil); err == nil {
 		t.Fatal("written into a directory that is not there")
+	}
+}
+
+func TestAReaderDelaysAReplacementAtMost(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "file")
+	if err := Write(path, []byte("old")); err != nil {
+		t.Fatal(err)
+	}
+	reader, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	closed := make(chan struct{})
+	time.AfterFunc(30*time.Millisecond, func() {
+		reader.Close()
+		close(closed)
+	})
+	if err := Write(path, []byte("new")); err != nil {
+		t.Errorf("while somebody read: %v", err)
+	}
+	<-closed
+	if got, err := os.ReadFile(path); err != nil || string(got) != "new" {
+		t.Errorf("got %q, %v", got, err)
 	}
 }
 

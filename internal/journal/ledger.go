@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/tracesmith/tracesmith/internal/atomicfile"
 	"github.com/tracesmith/tracesmith/internal/lines"
+	"github.com/tracesmith/tracesmith/internal/private"
 	"github.com/tracesmith/tracesmith/internal/regular"
 )
 
@@ -87,7 +89,7 @@ func (s *State) Enter(destination string, traces []uuid.UUID) error {
 	if !plainName(destination) {
 		return fmt.Errorf("journal: %q is no destination id", destination)
 	}
-	if err := makePrivate(s.path("destinations")); err != nil {
+	if err := private.Dir(s.path("destinations")); err != nil {
 		return fmt.Errorf("journal: ledger: %w", err)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), recordWait)
@@ -122,10 +124,9 @@ func trimLedger(path string, limit int) error {
 	if err != nil {
 		return fmt.Errorf("journal: ledger: %w", err)
 	}
-	defer f.Close()
 	newer := io.NewSectionReader(f, info.Size()/2, info.Size())
 	text, err := io.ReadAll(io.LimitReader(newer, maxLedger*ledgerLine))
-	if err != nil {
+	if err := errors.Join(err, f.Close()); err != nil { // Windows replaces no file that is open
 		return fmt.Errorf("journal: ledger: %w", err)
 	}
 	_, text, _ = bytes.Cut(text, []byte("\n")) // the first line is cut off

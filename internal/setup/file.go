@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/tracesmith/tracesmith/internal/atomicfile"
 	"github.com/tracesmith/tracesmith/internal/regular"
 )
 
@@ -159,5 +160,5 @@ func writeFile(path string, text []byte, mode fs.FileMode) (err error) {
 	if err = temp.Close(); err != nil {
 		return err
 	}
-	return os.Rename(temp.Name(), path)
+	return atomicfile.Replace(temp.Name(), path)
 }
