@@ -23,29 +23,29 @@ func (a *app) collector(state *journal.State, settings config.Config, log *slog.
 		return nil, nil
 	}
 	dest := drain.Destination{ID: settings.OTLP.ID(), Name: settings.OTLP.Endpoint + " (OTLP)", Key: settings.KeyHash(), Ended: true}
-	lost := new(atomic.Int64)
-	client, err := a.otlpClient(state, settings, dest.ID, lost, log)
+	lost, letters := new(atomic.Int64), drain.Letters(state, dest.ID, log)
+	drop := func(ops []runtypes.Op, why error) {
+		lost.Add(int64(len(ops) + drain.Unnamed(why)))
+		letters(ops, why)
+	}
+	client, err := a.otlpClient(settings, drop, log)
 	if err != nil { // neither the store nor what waits for this must suffer
 		dest.Broken = fmt.Errorf("OTLP: %w", err)
 		return append(list, dest), nil
 	}
-	dest.Export, dest.Lost = client.Export, lost.Load
+	dest.Export, dest.Lost, dest.GiveUp = client.Export, lost.Load, drop
 	dest.Shortened = func() int64 { s := client.Stats(); return s.Shortened + s.Bare }
 	return append(list, dest), append(closers, client.Close)
 }
 
-func (a *app) otlpClient(state *journal.State, settings config.Config, id string, lost *atomic.Int64, log *slog.Logger) (*otlp.Client, error) {
+func (a *app) otlpClient(settings config.Config, drop func([]runtypes.Op, error), log *slog.Logger) (*otlp.Client, error) {
 	cfg, err := delivery.Collector(settings, a.env)
 	if err != nil {
 		return nil, err
 	}
 	cfg.MaxElapsed, cfg.Logger = exportLimit, log
 	cfg.Redact = exporter.NoRedaction // the drainer has done it
-	letters := drain.Letters(state, id, log)
-	cfg.OnDrop = func(ops []runtypes.Op, why error) {
-		lost.Add(int64(len(ops) + drain.Unnamed(why)))
-		letters(ops, why)
-	}
+	cfg.OnDrop = drop
 	return otlp.NewClient(cfg)
 }
 

@@ -51,11 +51,7 @@ func (f *fold) deliver(ctx context.Context) error {
 	for len(f.pending) > 0 {
 		part := f.part()
 		lost, shortened := f.dest.lost(), f.dest.shortened()
-		rest, err := f.dest.Export(ctx, part)
-		if err == nil && len(rest) > 0 {
-			err = errors.New("drain: destination gave ops back without a reason")
-		}
-		if err != nil {
+		if err := f.export(ctx, part); err != nil {
 			return &deliveryError{err}
 		}
 		f.tally(part, f.dest.lost()-lost)

@@ -26,6 +26,9 @@ type Destination struct {
 	Lost func() int64
 	// Shortened counts the runs that Export has cut down so far; nil: none.
 	Shortened func() int64
+	// GiveUp reports ops as dropped, as Export does, where a 500 may stand for a refusal
+	// of one run: see stuck.go. Nil: it means that the destination is down.
+	GiveUp func(ops []runtypes.Op, why error)
 	// Broken says why nothing can be exported; nil: it can.
 	Broken error
 	// Key tells keys for the same destination apart: see config.KeyHash.

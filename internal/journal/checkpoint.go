@@ -42,12 +42,21 @@ type Checkpoint struct {
 	Rejected int       `json:"rejected,omitempty"`  // writes that were refused for good
 	Arrived  time.Time `json:"arrived_at,omitzero"` // when something last arrived
 
+	Stuck Stuck `json:"stuck,omitzero"` // what comes next does not get through
+
 	Policy   Policy            `json:"policy,omitzero"`    // of the newest entry
 	Skipped  []uuid.UUID       `json:"skipped,omitempty"`  // traces that are not for the destination
 	Stripped []uuid.UUID       `json:"stripped,omitempty"` // traces whose content may not leave
 	Toolless []uuid.UUID       `json:"toolless,omitempty"` // traces whose tools' content may not leave
 	Remotes  []Remote          `json:"remotes,omitempty"`  // the repositories of the newest traces
 	Held     []json.RawMessage `json:"held,omitempty"`     // posts that wait for their run's end
+}
+
+// Stuck is how often in a row, and when, what comes next was answered with a 500.
+type Stuck struct {
+	Since time.Time `json:"since,omitzero"` // the first time
+	Last  time.Time `json:"last,omitzero"`
+	Tries int       `json:"tries,omitempty"`
 }
 
 // Status repeats integrations.Status, so that it can be read without a reducer.
