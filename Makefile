@@ -103,6 +103,10 @@ bench: ## how long a hook takes, the exporter beside LangSmith's clients, the pa
 sim: ## a day of 10,000 machines that share LangSmith's limits
 	$(GO) run ./internal/sim
 
+.PHONY: cost
+cost: ## what 1,000 turns cost at LangSmith, by content, inputs and live
+	$(GO) run ./internal/cost
+
 .PHONY: bench-redact
 bench-redact: ## how much redaction finds, how much it finds in vain, how fast
 	$(GO) run ./internal/redactbench

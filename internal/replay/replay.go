@@ -28,6 +28,8 @@ type Options struct {
 	Late bool
 	// Inputs is the user's choice of what model calls repeat.
 	Inputs integrations.Inputs
+	// Told is given what each call of a reducer wrote, redacted. Nil: nobody asks.
+	Told func([]runtypes.Op)
 }
 
 func (o Options) reducer() integrations.Options { return integrations.Options{Inputs: o.Inputs} }
@@ -208,10 +210,16 @@ func (p *player) tell(session string, e integrations.Event) error {
 	if err != nil {
 		return err
 	}
+	told := make([]runtypes.Op, 0, len(ops))
 	for _, op := range ops {
-		if err := p.runs.add(op); err != nil {
+		run, err := p.runs.add(op)
+		if err != nil {
 			return err
 		}
+		told = append(told, runtypes.Op{Verb: op.Verb, Run: run})
+	}
+	if p.options.Told != nil && len(told) > 0 {
+		p.options.Told(told)
 	}
 	if !p.options.Cut {
 		return nil
@@ -253,32 +261,33 @@ func newLedger() *ledger {
 	return &ledger{posted: map[uuid.UUID]runtypes.Wire{}, closed: map[uuid.UUID]bool{}}
 }
 
-func (l *ledger) add(op runtypes.Op) error {
+// add takes an op in and returns its run as redacted.
+func (l *ledger) add(op runtypes.Op) (*runtypes.Run, error) {
 	l.ops++
 	run := *op.Run
 	if err := redact.Run(&run); err != nil {
-		return fmt.Errorf("redact run %s: %w", run.ID, err)
+		return nil, fmt.Errorf("redact run %s: %w", run.ID, err)
 	}
 	wire, err := runtypes.Encode(runtypes.Op{Verb: op.Verb, Run: &run})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	before, known := l.posted[run.ID]
 	switch {
 	case op.Verb == runtypes.Post && known:
-		return fmt.Errorf("run %s (%s) posted twice", run.ID, run.Name)
+		return nil, fmt.Errorf("run %s (%s) posted twice", run.ID, run.Name)
 	case op.Verb == runtypes.Post:
 		l.order = append(l.order, run.ID)
 		l.posted[run.ID] = wire
 	case !known:
-		return fmt.Errorf("run %s (%s) patched before its post", run.ID, run.Name)
+		return nil, fmt.Errorf("run %s (%s) patched before its post", run.ID, run.Name)
 	case l.closed[run.ID]:
-		return fmt.Errorf("run %s (%s) patched twice", run.ID, run.Name)
+		return nil, fmt.Errorf("run %s (%s) patched twice", run.ID, run.Name)
 	default:
 		l.closed[run.ID] = true
 		l.posted[run.ID] = runtypes.MergeWire(before, wire)
 	}
-	return nil
+	return &run, nil
 }
 
 // final sorts by dotted order: parents first, siblings by time.

@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// What a turn is in the model. Events and bytes are the means of the recordings that the
-// repository holds: see docs/fleet.md.
+// What a turn is in the model: three times what the recordings come to that the repository
+// holds (see package cost), for those are made-up work of a step or two.
 const (
 	turnEvents = 16
-	turnBytes  = 96 << 10
+	turnBytes  = 64 << 10
 	turnTime   = 2 * time.Minute
 	turnSteps  = 4 // hooks of a turn that wake a drainer
 
