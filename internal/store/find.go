@@ -10,8 +10,8 @@ type Query struct {
 	Words               string // each is the beginning of one that the turn is found by
 	Thread              string
 	Agent, Repo, Branch string
-	Failed              bool // only those that failed; with Interrupted: or were interrupted
-	Interrupted         bool
+	Failed, Interrupted bool      // only those that failed, or were interrupted; of several of these three any holds
+	FailedSteps         bool      // only those with a run below their own that failed
 	Since, Until        time.Time // only those that started then or later; before
 	Oldest              bool      // the one that started first comes first, in a list of turns
 }
@@ -34,6 +34,9 @@ func (c *condition) String() string {
 	return strings.Join(c.parts, " AND ")
 }
 
+// failedSteps counts a turn's runs that failed, but for its own top run.
+const failedSteps = "(failed - (error <> '' AND NOT interrupted))"
+
 // condition is that of a row of turns.
 func (q Query) condition() *condition {
 	c := &condition{}
@@ -47,13 +50,17 @@ func (q Query) condition() *condition {
 			c.and(equal[0]+" = ?", equal[1])
 		}
 	}
-	switch {
-	case q.Failed && q.Interrupted:
-		c.and("error <> ''")
-	case q.Failed:
-		c.and("error <> '' AND NOT interrupted")
-	case q.Interrupted:
-		c.and("interrupted")
+	var ends []string
+	for _, end := range []struct {
+		wanted bool
+		sql    string
+	}{{q.Failed, "error <> '' AND NOT interrupted"}, {q.Interrupted, "interrupted"}, {q.FailedSteps, failedSteps + " > 0"}} {
+		if end.wanted {
+			ends = append(ends, end.sql)
+		}
+	}
+	if len(ends) > 0 {
+		c.and("(" + strings.Join(ends, " OR ") + ")")
 	}
 	if !q.Since.IsZero() {
 		c.and("started >= ?", micros(q.Since))

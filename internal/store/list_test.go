@@ -3,6 +3,7 @@ package store_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -138,6 +139,7 @@ func TestTurnsAreFiltered(t *testing.T) {
 		"failed":      {store.Query{Failed: true}, []int{2}},
 		"interrupted": {store.Query{Interrupted: true}, []int{4}},
 		"either":      {store.Query{Failed: true, Interrupted: true}, []int{4, 2}},
+		"failing":     {store.Query{FailedSteps: true}, []int{4, 3, 2, 1, 0}},
 		"repo":        {store.Query{Repo: "https://github.com/a/b", Branch: "main", Agent: "claude-code"}, []int{4, 3, 2, 1, 0}},
 		"no repo":     {store.Query{Repo: "x"}, nil},
 		"time":        {store.Query{Since: noon.Add(time.Minute), Until: noon.Add(3 * time.Minute)}, []int{2, 1}},
@@ -163,7 +165,7 @@ func TestThreadsAreSumsOfTheirTurns(t *testing.T) {
 		t.Fatal(next, err)
 	}
 	want := []store.Thread{{
-		ID: "even", Agent: "claude-code", Repo: "https://github.com/a/b", Branch: "main", Turns: 3, Errors: 1, Interrupted: 1,
+		ID: "even", Agent: "claude-code", Repo: "https://github.com/a/b", Branch: "main", Turns: 3, Errors: 1, Interrupted: 1, FailedSteps: 3,
 		Prompts:  []string{"list <the> files", "list <the> files", "list <the> files"},
 		Duration: 12 * time.Second, Start: noon, Last: noon.Add(4*time.Minute + 4*time.Second),
 		Tokens: store.Tokens{Input: count(300), Output: count(60)}, Cost: store.Cost{Unpriced: []string{"claude-opus-4-5"}},
@@ -178,6 +180,40 @@ func TestThreadsAreSumsOfTheirTurns(t *testing.T) {
 		Branches: []store.Count{{Name: "main", Turns: 5}},
 	}, facets); diff != "" || err != nil {
 		t.Error(diff, err)
+	}
+}
+
+func TestAThreadIsFoundWhateverItIsCalled(t *testing.T) {
+	s := open(t, store.Config{})
+	names := []string{"it's", `"quoted"`, "nul\x00l", "<b>&amp;</b>", "\u202eevil", strings.Repeat("long", 2000)}
+	for i, name := range names {
+		root, _, _ := turn(name, 1, noon.Add(time.Duration(-i)*time.Second))
+		export(t, s, post(root))
+	}
+	list, _, err := s.Threads(t.Context(), store.Query{}, store.Place{}, 0)
+	if err != nil || len(list) != len(names) {
+		t.Fatalf("%d threads, want %d: %v", len(list), len(names), err)
+	}
+	for i, name := range names {
+		if list[i].ID != name || len(list[i].Prompts) != 1 || list[i].Turns != 1 {
+			t.Errorf("%.40q: %.200v", name, list[i])
+		}
+	}
+}
+
+// A turn that was stopped stops what runs in it: nothing of that failed.
+func TestWhatAnInterruptionStoppedDidNotFail(t *testing.T) {
+	s := open(t, store.Config{})
+	root, llm, _ := turn("th", 1, noon)
+	for _, run := range []*runtypes.Run{llm, root} {
+		runtypes.Interrupt(run, noon.Add(time.Second), "Interrupted by user")
+	}
+	export(t, s, post(root, llm))
+	if got := summaries(t, s, store.Query{})[0]; got.FailedRuns != 0 || !got.Interrupted {
+		t.Errorf("%+v", got)
+	}
+	if list := summaries(t, s, store.Query{Failed: true, FailedSteps: true}); list != nil {
+		t.Errorf("%+v", list)
 	}
 }
 

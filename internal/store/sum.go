@@ -26,7 +26,7 @@ type sum struct {
 
 // share is what a run adds to its turn.
 type share struct {
-	runs, failed, tools   int64
+	runs, failed, tools   int64  // failed: those interrupted are not among them
 	usages                int64  // model calls that say what they took
 	in, out               int64  // tokens
 	cacheRead, cacheWrite int64  // tokens, of in
@@ -121,7 +121,7 @@ const (
 
 func shareOf(w runtypes.Wire, meta metadata) share {
 	d := share{runs: 1, waiting: min(meta.tokens("permission_wait_ms"), maxWaiting)}
-	if w.Error != "" {
+	if w.Error != "" && meta.m["ls_is_error_interrupt"] != true {
 		d.failed = 1
 	}
 	if w.RunType == "tool" {

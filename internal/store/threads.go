@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -17,6 +18,7 @@ type Thread struct {
 	Prompts             []string
 	Turns               int
 	Errors, Interrupted int           // turns
+	FailedSteps         int           // runs below the turns' own that failed
 	Duration            time.Duration // of the turns that ended
 	Waiting             time.Duration // for a person; 0: none is known
 	Start, Last         time.Time     // the first turn's start; when something last began or ended
@@ -28,17 +30,37 @@ type Thread struct {
 // maxPrompts is how many prompts a thread in a list is told with.
 const maxPrompts = 5
 
-// oneThread sums the turns of a thread.
-const oneThread = `SELECT thread, last.agent, last.repo, last.branch, count(*), sum(error <> '' AND NOT interrupted), sum(interrupted <> 0),
-	sum(max(ended - started, 0) * (ended <> 0)), sum(waiting), min(started), max(max(started, ended)), max(ended = 0),
-	sum(usages), sum(tokens_in), sum(tokens_out), sum(cache_read), sum(cache_write), sum(priced), sum(cost), group_concat(DISTINCT unpriced)
-	FROM turns, (SELECT agent, repo, branch FROM turns WHERE thread = ? ORDER BY started DESC, trace_id DESC LIMIT 1) last
-	WHERE thread = ? GROUP BY thread`
+// inList is a list of threads as a table, page; an argument for each. One question for all
+// of them: each has its price, however few turns a thread has.
+func inList(ids []string) (with string, args []any) {
+	rows := make([]string, len(ids))
+	for i, id := range ids {
+		rows[i] = fmt.Sprintf("(%d, ?)", i)
+		args = append(args, id)
+	}
+	return "WITH page(key, value) AS (VALUES " + strings.Join(rows, ", ") + ") ", args
+}
+
+// sumThreads sums the turns of the threads in a list, in the list's order.
+const sumThreads = `SELECT t.thread, last.agent, last.repo, last.branch, count(*),
+	sum(t.error <> '' AND NOT t.interrupted), sum(t.interrupted <> 0), sum(t.failed - (t.error <> '' AND NOT t.interrupted)),
+	sum(max(t.ended - t.started, 0) * (t.ended <> 0)), sum(t.waiting), min(t.started), max(max(t.started, t.ended)), max(t.ended = 0),
+	sum(t.usages), sum(t.tokens_in), sum(t.tokens_out), sum(t.cache_read), sum(t.cache_write), sum(t.priced), sum(t.cost),
+	group_concat(DISTINCT t.unpriced)
+	FROM page
+	CROSS JOIN turns last ON last.seq = (SELECT seq FROM turns WHERE thread = page.value ORDER BY started DESC, trace_id DESC LIMIT 1)
+	CROSS JOIN turns t ON t.thread = page.value
+	GROUP BY page.key ORDER BY page.key`
+
+// firstPrompts are the first prompts of the threads in a list.
+const firstPrompts = `SELECT t.thread, t.title FROM page
+	CROSS JOIN turns t ON t.seq IN (SELECT seq FROM turns WHERE thread = page.value AND title <> '' ORDER BY started, trace_id LIMIT ?)
+	ORDER BY page.key, t.started, t.trace_id`
 
 func scanThread(rows *sql.Rows) (t Thread, err error) {
 	var length, waiting, start, last int64
 	var n counts
-	err = rows.Scan(append([]any{&t.ID, &t.Agent, &t.Repo, &t.Branch, &t.Turns, &t.Errors, &t.Interrupted,
+	err = rows.Scan(append([]any{&t.ID, &t.Agent, &t.Repo, &t.Branch, &t.Turns, &t.Errors, &t.Interrupted, &t.FailedSteps,
 		&length, &waiting, &start, &last, &t.Running}, n.fields()...)...)
 	t.Duration, t.Waiting = time.Duration(length)*time.Microsecond, millis(waiting)
 	t.Start, t.Last = fromMicros(start), fromMicros(last)
@@ -83,32 +105,50 @@ func (s *Store) Threads(ctx context.Context, q Query, after Place, most int) (li
 		last := places[most-1]
 		next = &Place{Start: fromMicros(last.newest), ID: last.id, AsOf: after.AsOf}
 	}
-	for _, p := range places {
-		t, err := s.Thread(ctx, p.id)
-		if err != nil {
-			return nil, nil, err
-		}
-		list = append(list, t)
+	ids := make([]string, len(places))
+	for i, p := range places {
+		ids[i] = p.id
 	}
-	return list, next, nil
+	list, err = s.threadsOf(ctx, ids)
+	return list, next, err
 }
 
 // Thread returns one conversation.
 func (s *Store) Thread(ctx context.Context, id string) (Thread, error) {
-	list, err := query(ctx, s.db, scanThread, oneThread, id, id)
+	list, err := s.threadsOf(ctx, []string{id})
 	switch {
 	case err != nil:
-		return Thread{}, fmt.Errorf("store: thread: %w", err)
+		return Thread{}, err
 	case len(list) == 0:
 		return Thread{}, fmt.Errorf("store: thread: %w", ErrNotFound)
 	}
-	t := list[0]
-	t.Prompts, err = query(ctx, s.db, scanText,
-		"SELECT title FROM turns WHERE thread = ? AND title <> '' ORDER BY started, trace_id LIMIT ?", id, maxPrompts)
-	if err != nil {
-		return Thread{}, fmt.Errorf("store: thread: %w", err)
+	return list[0], nil
+}
+
+// threadsOf returns conversations in the order of their ids, without those that are gone.
+func (s *Store) threadsOf(ctx context.Context, ids []string) ([]Thread, error) {
+	if len(ids) == 0 {
+		return nil, nil
 	}
-	return t, nil
+	page, args := inList(ids)
+	list, err := query(ctx, s.db, scanThread, page+sumThreads, args...)
+	if err != nil {
+		return nil, fmt.Errorf("store: threads: %w", err)
+	}
+	prompts := map[string][]string{}
+	_, err = query(ctx, s.db, func(rows *sql.Rows) (none struct{}, err error) {
+		var thread, title string
+		err = rows.Scan(&thread, &title)
+		prompts[thread] = append(prompts[thread], title)
+		return none, err
+	}, page+firstPrompts, append(args, maxPrompts)...)
+	if err != nil {
+		return nil, fmt.Errorf("store: threads: %w", err)
+	}
+	for i := range list {
+		list[i].Prompts = prompts[list[i].ID]
+	}
+	return list, nil
 }
 
 // newest is when the last turn of all started.
