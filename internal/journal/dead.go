@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/tracesmith/tracesmith/internal/atomicfile"
+	"github.com/tracesmith/tracesmith/internal/private"
 )
 
 // maxDead bounds the runs kept for one destination; further ones are counted
@@ -23,7 +24,7 @@ func (s *State) KeepDead(destination, run, verb string, letter []byte) (fresh bo
 	}
 	dir := s.path("dead", destination)
 	for _, each := range []string{s.path("dead"), dir} {
-		if err := makePrivate(each); err != nil {
+		if err := private.Dir(each); err != nil {
 			return false, fmt.Errorf("journal: dead: %w", err)
 		}
 	}

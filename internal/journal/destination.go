@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/tracesmith/tracesmith/internal/atomicfile"
+	"github.com/tracesmith/tracesmith/internal/private"
 	"github.com/tracesmith/tracesmith/internal/regular"
 )
 
@@ -101,7 +102,7 @@ func (s *State) UpdateDestination(id string, change func(*Destination)) (Destina
 	if !plainName(id) {
 		return Destination{}, fmt.Errorf("journal: %q is no destination id", id)
 	}
-	if err := makePrivate(s.path("destinations")); err != nil {
+	if err := private.Dir(s.path("destinations")); err != nil {
 		return Destination{}, fmt.Errorf("journal: destination: %w", err)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), recordWait)

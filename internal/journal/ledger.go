@@ -14,6 +14,7 @@ import (
 
 	"github.com/tracesmith/tracesmith/internal/atomicfile"
 	"github.com/tracesmith/tracesmith/internal/lines"
+	"github.com/tracesmith/tracesmith/internal/private"
 	"github.com/tracesmith/tracesmith/internal/regular"
 )
 
@@ -88,7 +89,7 @@ func (s *State) Enter(destination string, traces []uuid.UUID) error {
 	if !plainName(destination) {
 		return fmt.Errorf("journal: %q is no destination id", destination)
 	}
-	if err := makePrivate(s.path("destinations")); err != nil {
+	if err := private.Dir(s.path("destinations")); err != nil {
 		return fmt.Errorf("journal: ledger: %w", err)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), recordWait)

@@ -5,6 +5,8 @@ import (
 	"io"
 	"log/slog"
 	"os"
+
+	"github.com/tracesmith/tracesmith/internal/private"
 )
 
 // maxLog bounds the log: at that size it becomes the old one, and the old one
@@ -14,7 +16,7 @@ const maxLog = 4 << 20
 // Log opens the log that all processes share, as JSON lines. Close it when done.
 // Never log content: ids, counts, sizes and durations.
 func (s *State) Log() (*slog.Logger, io.Closer, error) {
-	if err := makePrivate(s.path("log")); err != nil {
+	if err := private.Dir(s.path("log")); err != nil {
 		return nil, nil, fmt.Errorf("journal: log: %w", err)
 	}
 	path := s.path("log", "tracesmith.jsonl")

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/tracesmith/tracesmith/internal/atomicfile"
+	"github.com/tracesmith/tracesmith/internal/private"
 )
 
 // maxSpans bounds how often a session may be muted.
@@ -86,7 +87,7 @@ func (s *Session) SetMute(on bool, now time.Time) (changed bool, err error) {
 		return false, fmt.Errorf("journal: mute: %w", err)
 	}
 	for _, dir := range []string{s.state.path("muted"), filepath.Dir(s.mutePath())} {
-		if err := makePrivate(dir); err != nil {
+		if err := private.Dir(dir); err != nil {
 			return false, fmt.Errorf("journal: mute: %w", err)
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tracesmith/tracesmith/internal/atomicfile"
+	"github.com/tracesmith/tracesmith/internal/private"
 	"github.com/tracesmith/tracesmith/internal/regular"
 )
 
@@ -44,7 +45,7 @@ func (s *State) KeepSent(r Sent) error {
 	if len(r.Body) > maxSentBody {
 		return nil
 	}
-	if err := makePrivate(s.path(sentDir)); err != nil {
+	if err := private.Dir(s.path(sentDir)); err != nil {
 		return fmt.Errorf("journal: sent: %w", err)
 	}
 	head, err := json.Marshal(r)

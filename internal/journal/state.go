@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/tracesmith/tracesmith/internal/private"
 )
 
 // State is the directory that holds everything Tracesmith keeps between
@@ -20,10 +22,10 @@ type State struct {
 // be. It refuses a symbolic link and a directory of another user: what agents
 // were told must not end up in somebody else's hands.
 func Open(dir string) (*State, error) {
-	if err := makePrivate(filepath.Dir(dir)); err != nil {
+	if err := private.Dir(filepath.Dir(dir)); err != nil {
 		return nil, fmt.Errorf("journal: state: %w", err)
 	}
-	if err := makePrivate(dir); err != nil {
+	if err := private.Dir(dir); err != nil {
 		return nil, fmt.Errorf("journal: state: %w", err)
 	}
 	return &State{dir: dir}, nil
@@ -98,7 +100,7 @@ func (s *Session) prepare() error {
 		return fmt.Errorf("journal: %q is no session key", s.Key())
 	}
 	for dir := range s.parents() {
-		if err := makePrivate(dir); err != nil {
+		if err := private.Dir(dir); err != nil {
 			return fmt.Errorf("journal: session: %w", err)
 		}
 	}
@@ -127,25 +129,6 @@ func plainName(name string) bool {
 		}
 	}
 	return true
-}
-
-// makePrivate makes a directory, and those above it, that only its owner can
-// enter, or checks one that is there.
-func makePrivate(dir string) error {
-	info, err := os.Lstat(dir)
-	if os.IsNotExist(err) {
-		if err = os.MkdirAll(dir, 0o700); err != nil {
-			return err
-		}
-		info, err = os.Lstat(dir)
-	}
-	if err != nil {
-		return err
-	}
-	if !info.IsDir() {
-		return fmt.Errorf("%s is not a directory; symbolic links are not followed", dir)
-	}
-	return guard(dir, info)
 }
 
 // list returns the names in a directory, sorted; none if it is not there.

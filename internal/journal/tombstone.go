@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/tracesmith/tracesmith/internal/atomicfile"
+	"github.com/tracesmith/tracesmith/internal/private"
 )
 
 // maxTombstones bounds all tombstones together.
@@ -56,7 +57,7 @@ func (s *Session) bury(checkpoints map[string]Checkpoint, now time.Time) error {
 		t.Checkpoints[name] = c
 	}
 	for _, dir := range []string{s.state.path("tombstones"), filepath.Dir(s.tombstonePath())} {
-		if err := makePrivate(dir); err != nil {
+		if err := private.Dir(dir); err != nil {
 			return fmt.Errorf("journal: tombstone: %w", err)
 		}
 	}

@@ -7,11 +7,11 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/tracesmith/tracesmith/internal/atomicfile"
+	"github.com/tracesmith/tracesmith/internal/private"
 	"github.com/tracesmith/tracesmith/internal/regular"
 )
 
@@ -20,13 +20,13 @@ const maxToken = 256
 
 // Token is the secret that a file holds, and that its owner's clients show. start begins
 // every one, so that it is known for what it is. The file is made when it is first asked
-// for, readable by its owner alone; a link in its place is refused.
+// for, readable by its owner alone, and so is its folder; a link in its place is refused.
 func Token(path, start string) (string, error) {
+	if err := private.Dir(filepath.Dir(path)); err != nil {
+		return "", fmt.Errorf("token: %w", err)
+	}
 	if token, err := read(path, start); err == nil || !errors.Is(err, fs.ErrNotExist) {
 		return token, err
-	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return "", fmt.Errorf("token: %w", err)
 	}
 	token := start + rand.Text()
 	if err := atomicfile.Write(path, []byte(token+"\n")); err != nil {

@@ -8,7 +8,6 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"os"
 	"sync/atomic"
 	"time"
 
@@ -17,6 +16,7 @@ import (
 	"github.com/tracesmith/tracesmith/integrations"
 	"github.com/tracesmith/tracesmith/internal/drain"
 	"github.com/tracesmith/tracesmith/internal/loopback"
+	"github.com/tracesmith/tracesmith/internal/private"
 )
 
 // DefaultListen is the address that clients are told.
@@ -117,7 +117,7 @@ func Start(cfg Config) (_ *Relay, err error) {
 // acquire takes what only one relay of an install may have.
 func (r *Relay) acquire() (err error) {
 	dir := Dir(r.cfg.Drain.State.Dir())
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := private.Dir(dir); err != nil {
 		return fmt.Errorf("relay: %w", err)
 	}
 	lock := flock.New(LockPath(r.cfg.Drain.State.Dir()), flock.SetPermissions(0o600))

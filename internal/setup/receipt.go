@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/tracesmith/tracesmith/internal/atomicfile"
+	"github.com/tracesmith/tracesmith/internal/private"
 	"github.com/tracesmith/tracesmith/internal/regular"
 )
 
@@ -85,7 +86,7 @@ func (r receipts) all() ([]Receipt, error) {
 }
 
 func (r receipts) put(one Receipt) error {
-	if err := os.MkdirAll(r.dir, 0o700); err != nil {
+	if err := private.Dir(r.dir); err != nil {
 		return fmt.Errorf("setup: receipt: %w", err)
 	}
 	raw, err := json.MarshalIndent(one, "", "  ")

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/tracesmith/tracesmith/internal/private"
 	"github.com/tracesmith/tracesmith/internal/regular"
 )
 
@@ -23,10 +24,10 @@ func prepare(path string) error {
 		return errors.New("no path given")
 	}
 	dir := filepath.Dir(path)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := noLink(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if err := noLink(dir); err != nil {
+	if err := private.Dir(dir); err != nil {
 		return err
 	}
 	// SQLite opens these beside the file, by name.
