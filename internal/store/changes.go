@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -18,18 +19,29 @@ const maxChanges = 1000
 type Watch struct {
 	since int64
 	seen  map[string]stamp
+	all   map[string]bool // the traces there are
 }
 
 type stamp struct{ written, bytes int64 }
 
-// Changed returns the traces that were written to since the last look, the newest
-// first; the first look returns none. A Watch is for one goroutine.
-func (s *Store) Changed(ctx context.Context, w *Watch) ([]string, error) {
-	first := w.seen == nil
+// Changes are traces that were written to, the newest first, and those that are gone.
+type Changes struct{ Written, Removed []string }
+
+// Changed returns what happened since the last look; the first look returns nothing. A
+// Watch is for one goroutine.
+func (s *Store) Changed(ctx context.Context, w *Watch) (Changes, error) {
+	c, err := s.changed(ctx, w)
+	if err != nil {
+		return Changes{}, fmt.Errorf("store: changed: %w", err)
+	}
+	return c, nil
+}
+
+func (s *Store) changed(ctx context.Context, w *Watch) (c Changes, err error) {
+	first := w.all == nil
 	if first {
-		err := s.db.QueryRowContext(ctx, "SELECT coalesce(max(written), 0) FROM traces").Scan(&w.since)
-		if err != nil {
-			return nil, fmt.Errorf("store: changed: %w", named(err))
+		if err := s.db.QueryRowContext(ctx, "SELECT coalesce(max(written), 0) FROM traces").Scan(&w.since); err != nil {
+			return c, named(err)
 		}
 	}
 	type change struct {
@@ -40,17 +52,48 @@ func (s *Store) Changed(ctx context.Context, w *Watch) ([]string, error) {
 		"SELECT id, written, bytes FROM traces WHERE written >= ? ORDER BY written DESC, id LIMIT ?",
 		w.since-overlap.Microseconds(), maxChanges)
 	if err != nil {
-		return nil, fmt.Errorf("store: changed: %w", err)
+		return c, err
 	}
 	seen := make(map[string]stamp, len(list))
-	var changed []string
-	for _, c := range list {
-		seen[c.id] = c.stamp
-		if w.seen[c.id] != c.stamp && !first {
-			changed = append(changed, c.id)
+	for _, item := range list {
+		seen[item.id] = item.stamp
+		if w.seen[item.id] != item.stamp && !first {
+			c.Written = append(c.Written, item.id)
 		}
-		w.since = max(w.since, c.written)
+		if !first {
+			w.all[item.id] = true
+		}
+		w.since = max(w.since, item.written)
 	}
 	w.seen = seen
-	return changed, nil
+	c.Removed, err = s.removed(ctx, w)
+	return c, err
+}
+
+// removed are the traces that are gone. It counts those there are, which takes no time,
+// and reads which only if that is not the number it knows of.
+func (s *Store) removed(ctx context.Context, w *Watch) (gone []string, err error) {
+	var n int
+	if err := s.db.QueryRowContext(ctx, "SELECT count(*) FROM traces").Scan(&n); err != nil {
+		return nil, named(err)
+	}
+	if w.all != nil && n == len(w.all) {
+		return nil, nil
+	}
+	ids, err := query(ctx, s.db, scanText, "SELECT id FROM traces")
+	if err != nil {
+		return nil, err
+	}
+	all := make(map[string]bool, len(ids))
+	for _, id := range ids {
+		all[id] = true
+	}
+	for id := range w.all {
+		if !all[id] {
+			gone = append(gone, id)
+		}
+	}
+	slices.Sort(gone)
+	w.all = all
+	return gone, nil
 }

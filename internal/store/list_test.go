@@ -302,30 +302,3 @@ func TestARunIsReadWithoutAndWithItsContent(t *testing.T) {
 		t.Error("a run was found in another trace")
 	}
 }
-
-func TestALookAtChangesTellsWhatWasWritten(t *testing.T) {
-	s := open(t, store.Config{})
-	history(t, s)
-	var watch store.Watch
-	look := func() []string {
-		t.Helper()
-		changed, err := s.Changed(t.Context(), &watch)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return changed
-	}
-	if changed := look(); changed != nil {
-		t.Errorf("first: %v", changed)
-	}
-	root, llm, _ := turn("new", 1, noon)
-	for _, op := range [][]runtypes.Op{post(root), post(llm), patch(root)} {
-		export(t, s, op)
-		if changed := look(); !slices.Equal(changed, []string{root.ID.String()}) {
-			t.Errorf("%v", changed)
-		}
-	}
-	if changed := look(); changed != nil {
-		t.Errorf("nothing was written: %v", changed)
-	}
-}

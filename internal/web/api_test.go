@@ -29,12 +29,12 @@ func parse(t *testing.T, text string) (v any) {
 
 const wantTurn = `{"trace_id":"TRACE","thread":"a/b c","number":1,"kind":"root","name":"Claude Code Turn","title":"fix it","agent":"claude-code",
 	"repo":"https://github.com/a/b","branch":"main","start":"2026-11-30T12:00:00Z","end":"2026-11-30T12:00:04Z","duration_ms":4000,"waiting_ms":700,
-	"error":null,"interrupted":false,"runs":3,"failed_runs":1,"tool_calls":1,"tokens":{"input":100,"output":20,"cache_read":60,"cache_write":0},
+	"error":null,"interrupted":false,"runs":3,"failed_runs":1,"failed_steps":1,"tool_calls":1,"tokens":{"input":100,"output":20,"cache_read":60,"cache_write":0},
 	"cost_usd":null,"unpriced_models":["claude-opus-4-5"],"model":"claude-opus-4-5","capture_level":null}`
 
 const wantThread = `{"id":"a/b c","agent":"claude-code","repo":"https://github.com/a/b","branch":"main","title":"fix it","prompts":["fix it"],"turns":1,
 	"tokens":{"input":100,"output":20,"cache_read":60,"cache_write":0},"duration_ms":4000,"waiting_ms":700,"cost_usd":null,
-	"unpriced_models":["claude-opus-4-5"],"errors":0,"interrupted":0,"start":"2026-11-30T12:00:00Z","last":"2026-11-30T12:00:04Z","running":false}`
+	"unpriced_models":["claude-opus-4-5"],"errors":0,"interrupted":0,"failed_steps":1,"start":"2026-11-30T12:00:00Z","last":"2026-11-30T12:00:04Z","running":false}`
 
 func TestEachRouteAnswersWhatThePageExpects(t *testing.T) {
 	w := newWorld(t, web.Config{})
@@ -50,6 +50,7 @@ func TestEachRouteAnswersWhatThePageExpects(t *testing.T) {
 		"/api/turns?until=2026-11-30": `{"turns":[` + turn + `],"next":null}`,
 		"/api/turns?until=2026-11-29": `{"turns":[],"next":null}`,
 		"/api/turns?failed=1":         `{"turns":[],"next":null}`,
+		"/api/turns?failed_steps=1":   `{"turns":[` + turn + `],"next":null}`,
 		"/api/totals?by=repo&branch=main": `{"rows":[{"key":"https://github.com/a/b","turns":1,"tool_calls":1,"failures":0,"interrupted":0,"waiting_ms":700,
 			"tokens":{"input":100,"output":20,"cache_read":60,"cache_write":0},"cost_usd":null,"unpriced_models":["claude-opus-4-5"]}]}`,
 		"/api/totals?branch=none": `{"rows":[]}`,

@@ -23,14 +23,14 @@ const (
 
 // changed looks at the store until the context ends, and tells of every change after
 // the first look, when it is ready.
-func (h *Handler) changed(ctx context.Context, ready func(), tell func([]string)) {
+func (h *Handler) changed(ctx context.Context, ready func(), tell func(store.Changes)) {
 	var watch store.Watch
 	ticker := time.NewTicker(h.cfg.Poll)
 	defer ticker.Stop()
 	for first := true; ; first = false {
 		// A look that fails, such as at a busy file, is made again.
-		if ids, err := h.cfg.Store.Changed(ctx, &watch); err == nil && len(ids) > 0 {
-			tell(ids)
+		if c, err := h.cfg.Store.Changed(ctx, &watch); err == nil && len(c.Written)+len(c.Removed) > 0 {
+			tell(c)
 		}
 		if first {
 			ready()
@@ -45,7 +45,7 @@ func (h *Handler) changed(ctx context.Context, ready func(), tell func([]string)
 
 // hub tells listeners of changes. It looks for them while there is a listener.
 type hub struct {
-	changed func(ctx context.Context, ready func(), tell func([]string))
+	changed func(ctx context.Context, ready func(), tell func(store.Changes))
 
 	mu        sync.Mutex
 	listeners map[*listener]bool
@@ -55,8 +55,8 @@ type hub struct {
 
 // listener is a page that listens. What changes while it is busy is put together.
 type listener struct {
-	wake    chan struct{}
-	changed map[string]bool // the hub's lock guards it
+	wake chan struct{}
+	news map[string]bool // by trace: whether it is still there; the hub's lock guards it
 }
 
 var errCrowded = errors.New("web: too many listeners")
@@ -79,7 +79,7 @@ func (h *hub) join() (*listener, error) {
 		}()
 		<-ready
 	}
-	l := &listener{wake: make(chan struct{}, 1), changed: map[string]bool{}}
+	l := &listener{wake: make(chan struct{}, 1), news: map[string]bool{}}
 	h.listeners[l] = true
 	return l, nil
 }
@@ -97,12 +97,15 @@ func (h *hub) leave(l *listener) {
 	}
 }
 
-func (h *hub) tell(ids []string) {
+func (h *hub) tell(c store.Changes) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for l := range h.listeners {
-		for _, id := range ids {
-			l.changed[id] = true
+		for _, id := range c.Written {
+			l.news[id] = true
+		}
+		for _, id := range c.Removed {
+			l.news[id] = false
 		}
 		select {
 		case l.wake <- struct{}{}:
@@ -111,13 +114,27 @@ func (h *hub) tell(ids []string) {
 	}
 }
 
-// take is what changed since the last time.
-func (h *hub) take(l *listener) []string {
+// told is what a page hears: the ids of turns that were written to, and of those that are
+// gone.
+type told struct {
+	Changed []string `json:"changed"`
+	Removed []string `json:"removed"`
+}
+
+// take is what happened since the last time.
+func (h *hub) take(l *listener) told {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	ids := slices.Sorted(maps.Keys(l.changed))
-	clear(l.changed)
-	return ids
+	t := told{[]string{}, []string{}}
+	for _, id := range slices.Sorted(maps.Keys(l.news)) {
+		if l.news[id] {
+			t.Changed = append(t.Changed, id)
+		} else {
+			t.Removed = append(t.Removed, id)
+		}
+	}
+	clear(l.news)
+	return t
 }
 
 // listen streams changes as server-sent events until the page goes away.
@@ -148,7 +165,7 @@ func (h *Handler) listen(w http.ResponseWriter, r *http.Request) error {
 		case <-r.Context().Done():
 			return nil
 		case <-listener.wake:
-			text, err := json.Marshal(map[string][]string{"changed": h.events.take(listener)})
+			text, err := json.Marshal(h.events.take(listener))
 			if err != nil {
 				return err
 			}

@@ -53,10 +53,22 @@ func TestAPageHearsOfATurnAsItGrows(t *testing.T) {
 	for _, run := range []*runtypes.Run{root, llm, tool} {
 		w.put(t, runtypes.Post, run)
 		for _, s := range []*stream{one, other} {
-			if got, want := s.next(t), `data: {"changed":["`+root.ID.String()+`"]}`; got != want {
+			if got, want := s.next(t), `data: {"changed":["`+root.ID.String()+`"],"removed":[]}`; got != want {
 				t.Fatalf("%s, want %s", got, want)
 			}
 		}
+	}
+}
+
+func TestAPageHearsOfATurnThatIsForgotten(t *testing.T) {
+	w := newWorld(t, web.Config{Poll: time.Millisecond})
+	id := w.turn(t, "old", 1, noon, "x")
+	s := w.listen(t)
+	if _, err := w.store.Forget(t.Context(), id); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := s.next(t), `data: {"changed":[],"removed":["`+id+`"]}`; got != want {
+		t.Errorf("%s, want %s", got, want)
 	}
 }
 

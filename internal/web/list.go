@@ -32,6 +32,7 @@ type thread struct {
 	Unpriced    []string `json:"unpriced_models"`
 	Errors      int      `json:"errors"`
 	Interrupted int      `json:"interrupted"`
+	FailedSteps int      `json:"failed_steps"`
 	Start       *string  `json:"start"`
 	Last        *string  `json:"last"`
 	Running     bool     `json:"running"`
@@ -42,7 +43,8 @@ func threadOf(t store.Thread) thread {
 		ID: t.ID, Agent: t.Agent, Repo: t.Repo, Branch: t.Branch, Prompts: list(t.Prompts), Turns: t.Turns,
 		Tokens: tokensOf(t.Tokens), DurationMS: length(t.Duration), WaitingMS: length(t.Waiting),
 		CostUSD: t.Cost.Dollars, Unpriced: list(t.Cost.Unpriced),
-		Errors: t.Errors, Interrupted: t.Interrupted, Start: moment(t.Start), Last: moment(t.Last), Running: t.Running,
+		Errors: t.Errors, Interrupted: t.Interrupted, FailedSteps: t.FailedSteps,
+		Start: moment(t.Start), Last: moment(t.Last), Running: t.Running,
 	}
 	if len(t.Prompts) > 0 {
 		out.Title = t.Prompts[0]
@@ -68,6 +70,7 @@ type turn struct {
 	Interrupted  bool     `json:"interrupted"`
 	Runs         int      `json:"runs"`
 	FailedRuns   int      `json:"failed_runs"`
+	FailedSteps  int      `json:"failed_steps"`
 	ToolCalls    int      `json:"tool_calls"`
 	Tokens       tokens   `json:"tokens"`
 	CostUSD      *float64 `json:"cost_usd"`
@@ -84,6 +87,9 @@ func turnOf(t store.Summary) turn {
 		Error: known(t.Error), Interrupted: t.Interrupted, Runs: t.Runs, FailedRuns: t.FailedRuns, ToolCalls: t.ToolCalls,
 		Tokens: tokensOf(t.Tokens), CostUSD: t.Cost.Dollars, Unpriced: list(t.Cost.Unpriced),
 		Model: known(t.Model), CaptureLevel: known(t.Level),
+	}
+	if out.FailedSteps = t.FailedRuns; t.Error != "" && !t.Interrupted { // the turn itself is no step of it
+		out.FailedSteps--
 	}
 	if t.Number > 0 {
 		out.Number = &t.Number

@@ -20,11 +20,12 @@ const (
 )
 
 // filters reads the filters of a question: q, agent, repo, branch, failed, interrupted,
-// since and until.
+// failed_steps, since and until.
 func (h *Handler) filters(v url.Values) (store.Query, error) {
 	q := store.Query{
 		Words: v.Get("q"), Agent: v.Get("agent"), Repo: v.Get("repo"), Branch: v.Get("branch"),
 		Failed: v.Get("failed") == "1", Interrupted: v.Get("interrupted") == "1",
+		FailedSteps: v.Get("failed_steps") == "1",
 	}
 	for _, text := range []string{q.Words, q.Agent, q.Repo, q.Branch} {
 		if len(text) > maxValue || !utf8.ValidString(text) {
