@@ -31,7 +31,7 @@ func (rec *Recording) Stage(dir string, begin time.Time) (*Stage, error) {
 	complete := filepath.Join(dir, "complete")
 	rewrite := rewriter(rec.prefix, s.Home, begin.Sub(rec.Steps[0].At))
 
-	s.Recording = &Recording{home: complete, prefix: s.Home}
+	s.Recording = &Recording{home: complete, prefix: filepath.ToSlash(s.Home)}
 	for _, step := range rec.Steps {
 		staged := Step{At: step.At.Add(begin.Sub(rec.Steps[0].At)), Event: step.Event, Body: rewrite(step.Body), Lines: map[string]int{}}
 		for _, arg := range step.Argv {
@@ -144,10 +144,11 @@ var milliseconds = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`"timestamp": ?1[0-9]{12}\b`)
 })
 
-// rewriter replaces the recorded home by another and moves every time by shift.
+// rewriter replaces the recorded home by another, with slashes as they need no escape in
+// JSON, and moves every time by shift.
 func rewriter(from, to string, shift time.Duration) func([]byte) []byte {
 	return func(raw []byte) []byte {
-		raw = bytes.ReplaceAll(raw, []byte(from+"/"), []byte(to+"/"))
+		raw = bytes.ReplaceAll(raw, []byte(from+"/"), []byte(filepath.ToSlash(to)+"/"))
 		raw = milliseconds().ReplaceAllFunc(raw, func(old []byte) []byte {
 			at := len(old) - 13
 			ms, err := strconv.ParseInt(string(old[at:]), 10, 64)
