@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
@@ -14,6 +17,9 @@ import (
 	"github.com/tracesmith/tracesmith/internal/store"
 	"github.com/tracesmith/tracesmith/internal/web"
 )
+
+// lately is how long a place that turns went to is told of, if the settings do not name it.
+const lately = 7 * 24 * time.Hour
 
 // viewCommand shows the local store in a browser.
 func viewCommand(a *app) *cobra.Command {
@@ -25,7 +31,8 @@ func viewCommand(a *app) *cobra.Command {
 		Short: "Show turns in the browser, live, from the local store",
 		Long: `Serve a page on loopback that shows the turns of the local store, live while agents
 work, until interrupted. It is for whoever has the address that is printed, which opens
-in the browser when this is a terminal. Nothing leaves this machine.
+in the browser when this is a terminal. The page sends nothing anywhere, and says where
+your settings send turns.
 
 Where the page reaches your browser by another name, such as that of a forwarded port
 (Codespaces, a tunnel, WSL), say the name with --host.`,
@@ -64,7 +71,7 @@ func (a *app) view(ctx context.Context, listen string, hosts []string, noOpen bo
 	if err != nil {
 		return oneLine(errors.Join(err, runs.Close()))
 	}
-	fmt.Fprintf(a.stdout, "%s\n(Ctrl-C ends; nothing leaves this machine)\n", server.URL())
+	fmt.Fprintf(a.stdout, "%s\n(Ctrl-C ends; the page sends nothing anywhere)\n", server.URL())
 	browsed := make(chan struct{})
 	go func() {
 		defer close(browsed)
@@ -108,8 +115,35 @@ func (a *app) pageConfig(state *journal.State, runs *store.Store) (web.Config, e
 			delivered, err := state.Ledger(destination)
 			return err == nil && delivered.Has(id)
 		},
+		Destinations: func() []web.Destination { return a.leaves(state, dir) },
 		Open: func(ctx context.Context, trace string) (string, error) {
 			return a.page(ctx, []string{trace}, "")
 		},
 	}, nil
+}
+
+// leaves lists where turns go by the settings as they are now, and where they went
+// lately by others, such as those of another shell.
+func (a *app) leaves(state *journal.State, dir string) []web.Destination {
+	records, _ := state.Destinations() // what cannot be read tells of nothing
+	delete(records, "store")           // it is on this machine
+	var list []web.Destination
+	if settings, err := a.settings("", dir); err == nil && settings.Enabled {
+		add := func(id, address, project string) {
+			list = append(list, web.Destination{Address: address, Project: project, Content: string(settings.Content), Last: records[id].Delivered})
+			delete(records, id)
+		}
+		for _, place := range settings.Places() {
+			add(place.ID, place.Endpoint, place.Project)
+		}
+		if id := settings.OTLP.ID(); id != "" {
+			add(id, settings.OTLP.Endpoint, "")
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(records)) {
+		if last := records[id].Delivered; time.Since(last) < lately {
+			list = append(list, web.Destination{Address: records[id].Name, Last: last})
+		}
+	}
+	return list
 }

@@ -233,3 +233,19 @@ func TestALinkLeadsToLangSmithOnlyWhereTheTurnIs(t *testing.T) {
 		t.Errorf("%v", header)
 	}
 }
+
+func TestThePageIsToldWhereTurnsGo(t *testing.T) {
+	for want, destinations := range map[string]func() []web.Destination{
+		`{"destinations":null}`: nil,
+		`{"destinations":[]}`:   func() []web.Destination { return nil },
+		`{"destinations":[{"address":"https://eu.example","project":"mine","content":"full","last":"2026-11-30T12:00:00Z"},
+			{"address":"http://localhost:4318","project":null,"content":null,"last":null}]}`: func() []web.Destination {
+			return []web.Destination{{Address: "https://eu.example", Project: "mine", Content: "full", Last: noon}, {Address: "http://localhost:4318"}}
+		},
+	} {
+		w := newWorld(t, web.Config{Destinations: destinations})
+		if diff := cmp.Diff(parse(t, want), any(w.ask(t, "/api/about"))); diff != "" {
+			t.Error(diff)
+		}
+	}
+}

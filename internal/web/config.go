@@ -25,8 +25,19 @@ type Config struct {
 	Elsewhere func(trace string) bool
 	Open      func(ctx context.Context, trace string) (string, error)
 
+	// Destinations are where turns leave this machine for, none if they stay. nil: not known.
+	Destinations func() []Destination
+
 	Poll time.Duration  // how often the store is looked at while somebody listens. 300 ms
 	Zone *time.Location // of days. nil: the machine's
+}
+
+// Destination is a place that turns go to.
+type Destination struct {
+	Address string    // without keys
+	Project string    // empty: the agent's name, or there are none
+	Content string    // how much of a turn goes there by the settings; empty: it went there by others
+	Last    time.Time // of the last delivery; zero: none yet
 }
 
 const defaultPoll = 300 * time.Millisecond

@@ -32,6 +32,7 @@ func New(cfg Config) *Handler {
 		"traces/{id}":  h.trace,
 		"runs/{id}":    h.run,
 		"totals":       h.totals,
+		"about":        h.about,
 	} {
 		h.mux.HandleFunc("GET /api/"+route, asJSON(answer))
 	}
