@@ -34,10 +34,14 @@ func statusCommand(a *app) *cobra.Command {
 			}
 			status := a.readStatus(state)
 			unwritable := state.Writable()
-			if asJSON {
-				return printStatusJSON(a.stdout, state, status, unwritable)
+			disk, err := readDisk(state)
+			if err != nil {
+				status.Problems = append(status.Problems, oneLine(err).Error())
 			}
-			printStatus(a.stdout, state, status, unwritable, a.now())
+			if asJSON {
+				return printStatusJSON(a.stdout, state, status, disk, unwritable)
+			}
+			printStatus(a.stdout, state, status, disk, unwritable, a.now())
 			return nil
 		},
 	}
@@ -45,12 +49,13 @@ func statusCommand(a *app) *cobra.Command {
 	return cmd
 }
 
-func printStatusJSON(w io.Writer, state *journal.State, status drain.Status, unwritable error) error {
+func printStatusJSON(w io.Writer, state *journal.State, status drain.Status, disk []kept, unwritable error) error {
 	report := struct {
 		State   string `json:"state"`
 		Problem string `json:"problem,omitempty"`
 		drain.Status
-	}{State: state.Dir(), Status: status}
+		Disk []kept `json:"disk"`
+	}{State: state.Dir(), Status: status, Disk: disk}
 	if unwritable != nil {
 		report.Problem = unwritable.Error()
 	}
@@ -65,7 +70,7 @@ func printJSON(w io.Writer, report any) error {
 	return out.Encode(report)
 }
 
-func printStatus(w io.Writer, state *journal.State, status drain.Status, unwritable error, now time.Time) {
+func printStatus(w io.Writer, state *journal.State, status drain.Status, disk []kept, unwritable error, now time.Time) {
 	fmt.Fprintf(w, "state: %s\n", state.Dir())
 	if unwritable != nil {
 		fmt.Fprintf(w, "  nothing can be recorded: %v\n", unwritable)
@@ -97,6 +102,7 @@ func printStatus(w io.Writer, state *journal.State, status drain.Status, unwrita
 			fmt.Fprintf(w, "  %s: %d\n", strings.ReplaceAll(reason, "_", " "), status.Dropped[reason])
 		}
 	}
+	printDisk(w, disk)
 }
 
 func destinationText(d drain.DestinationStatus, now time.Time) string {

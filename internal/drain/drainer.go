@@ -54,13 +54,19 @@ type Config struct {
 	Adopt    time.Duration // how long a session is left to its own drainer: 5 s
 	MaxOps   int           // ops of one export: 200
 	MaxBytes int           // and their bytes, about: 8 MiB
-	Keep     time.Duration // how long an idle or undelivered session is kept: 7 days
-	MaxTotal int64         // bytes of all sessions: 256 MiB
+	Keep     time.Duration // how long an idle or undelivered session is kept: DefaultKeep
+	MaxTotal int64         // bytes of all sessions: DefaultMaxTotal
 
 	Log  *slog.Logger            // nil: none
 	Now  func() time.Time        // nil: time.Now
 	Gone func(journal.Proc) bool // nil: ask the system
 }
+
+// What a drainer keeps of sessions unless it is told otherwise.
+const (
+	DefaultKeep           = 7 * 24 * time.Hour
+	DefaultMaxTotal int64 = 256 << 20
+)
 
 // Drainer delivers sessions: one call of Run, Deliver or All is its life. A
 // destination that fails is not tried again in that life.
@@ -93,8 +99,8 @@ func New(cfg Config) (*Drainer, error) {
 	fill(&cfg.Adopt, 5*time.Second)
 	fill(&cfg.MaxOps, 200)
 	fill(&cfg.MaxBytes, 8<<20)
-	fill(&cfg.Keep, 7*24*time.Hour)
-	fill(&cfg.MaxTotal, 256<<20)
+	fill(&cfg.Keep, DefaultKeep)
+	fill(&cfg.MaxTotal, DefaultMaxTotal)
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}

@@ -10,9 +10,9 @@ import (
 	"github.com/tracesmith/tracesmith/internal/private"
 )
 
-// maxDead bounds the runs kept for one destination; further ones are counted
+// MaxDead bounds the runs kept for one destination; further ones are counted
 // and not kept.
-const maxDead = 1000
+const MaxDead = 1000
 
 // KeepDead keeps a write of a run that a destination refused for good, for somebody
 // to look at. fresh is false for a run of which another write, or this one before, is
@@ -36,7 +36,7 @@ func (s *State) KeepDead(destination, run, verb string, letter []byte) (fresh bo
 	if err != nil {
 		return true, err
 	}
-	if fresh = !runs[run]; fresh && len(runs) >= maxDead {
+	if fresh = !runs[run]; fresh && len(runs) >= MaxDead {
 		return true, nil
 	}
 	return fresh, atomicfile.Write(path, letter)

@@ -21,7 +21,7 @@ import (
 
 // Bounds of what is kept of what was sent.
 const (
-	maxSent     = 32 << 20 // bytes of all requests, oldest first to go
+	MaxSent     = 32 << 20 // bytes of all requests, oldest first to go
 	maxSentBody = 24 << 20 // and of one; a larger one is not kept
 )
 
@@ -71,7 +71,7 @@ func (s *State) trimSent() error {
 		if err != nil {
 			continue // another drainer removed it
 		}
-		if total += info.Size(); total <= maxSent {
+		if total += info.Size(); total <= MaxSent {
 			continue
 		}
 		if err := os.Remove(s.path(sentDir, name)); err != nil && !missing(err) {
@@ -121,7 +121,7 @@ func (s *State) readSent(name string) (Sent, error) {
 		return Sent{}, fmt.Errorf("journal: sent: %w", err)
 	}
 	defer f.Close()
-	raw, err := io.ReadAll(io.LimitReader(f, maxSent))
+	raw, err := io.ReadAll(io.LimitReader(f, MaxSent))
 	if err != nil {
 		return Sent{}, fmt.Errorf("journal: sent: %w", err)
 	}

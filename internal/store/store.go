@@ -37,18 +37,19 @@ type Config struct {
 	Now    func() time.Time                    // nil: time.Now
 }
 
+// What a store keeps unless it is told otherwise.
 const (
-	defaultMaxBytes = 256 << 20
-	defaultMaxAge   = 30 * 24 * time.Hour
+	DefaultMaxBytes = 256 << 20
+	DefaultMaxAge   = 30 * 24 * time.Hour
 	defaultBusy     = 5 * time.Second
 )
 
 func (c Config) withDefaults() Config {
 	if c.MaxBytes <= 0 {
-		c.MaxBytes = defaultMaxBytes
+		c.MaxBytes = DefaultMaxBytes
 	}
 	if c.MaxAge <= 0 {
-		c.MaxAge = defaultMaxAge
+		c.MaxAge = DefaultMaxAge
 	}
 	if c.Busy <= 0 {
 		c.Busy = defaultBusy
