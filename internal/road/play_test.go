@@ -8,6 +8,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"time"
 
 	"github.com/tracesmith/tracesmith/exporter"
+	"github.com/tracesmith/tracesmith/exporter/otlp"
 	"github.com/tracesmith/tracesmith/integrations"
 	agui "github.com/tracesmith/tracesmith/integrations/ag-ui"
 	"github.com/tracesmith/tracesmith/integrations/goagent"
@@ -153,17 +155,26 @@ func (w *wiretap) drain(t *testing.T, dir string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	spans, err := otlp.NewClient(exporter.Config{
+		Endpoint: w.spans.URL() + "/otel", Credentials: http.Header{"X-Api-Key": {"key"}}, Redact: exporter.NoRedaction,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 	d, err := drain.New(drain.Config{
 		State: state, Redact: redact.Run, Insist: true,
-		Agents:       func(name string) *integrations.Agent { found, _ := agents.Find(name); return found },
-		Destinations: []drain.Destination{{ID: "langsmith-test", Export: client.Export, Past: true}},
-		Poll:         time.Millisecond, Idle: time.Millisecond, Grace: time.Millisecond,
+		Agents: func(name string) *integrations.Agent { found, _ := agents.Find(name); return found },
+		Destinations: []drain.Destination{
+			{ID: "langsmith-test", Export: client.Export, Past: true},
+			{ID: "otlp-test", Export: spans.Export, Past: true, Ended: true},
+		},
+		Poll: time.Millisecond, Idle: time.Millisecond, Grace: time.Millisecond,
 		Gone: func(journal.Proc) bool { return true },
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(d.All(t.Context(), true), client.Close()); err != nil {
+	if err := errors.Join(d.All(t.Context(), true), client.Close(), spans.Close()); err != nil {
 		t.Fatal(err)
 	}
 }

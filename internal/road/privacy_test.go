@@ -25,16 +25,22 @@ import (
 // shingle is how much of what was said may not be sent, in bytes.
 const shingle = 12
 
-// wiretap is a LangSmith and all that was sent to it.
+// wiretap is a LangSmith, another that takes spans, and all that was sent to the two.
 type wiretap struct {
-	server *ingest.Server
-	mu     sync.Mutex
-	parts  [][]byte
+	server, spans *ingest.Server
+	mu            sync.Mutex
+	parts         [][]byte
 }
 
 func tap(t *testing.T) *wiretap {
 	t.Helper()
 	w := &wiretap{}
+	w.server, w.spans = w.listen(t), w.listen(t)
+	return w
+}
+
+func (w *wiretap) listen(t *testing.T) *ingest.Server {
+	t.Helper()
 	server, err := ingest.Start(ingest.Config{Key: "key", Observe: w.observe}, "")
 	if err != nil {
 		t.Fatal(err)
@@ -44,15 +50,20 @@ func tap(t *testing.T) *wiretap {
 		defer cancel()
 		_ = server.Close(ctx)
 	})
-	w.server = server
-	return w
+	return server
 }
 
-// observe takes a request apart; one that is not multipart is kept whole.
+// observe takes a request apart; one that is neither multipart nor of spans is kept whole.
 func (w *wiretap) observe(r *http.Request, body []byte) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	_, params, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	kind, params, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if kind == "application/x-protobuf" {
+		for _, text := range spanTexts(body) {
+			w.parts = append(w.parts, []byte(text))
+		}
+		return
+	}
 	form := multipart.NewReader(bytes.NewReader(body), params["boundary"])
 	for params["boundary"] != "" {
 		part, err := form.NextPart()
@@ -174,7 +185,7 @@ const fixed = `
 Interrupted by user
 Interrupted: the process ended
 Interrupted: the session ended
-` + "parent_run_id dotted_order session_name invocation_params input_token_details output_token_details cache_creation ephemeral_1h_input_tokens ephemeral_5m_input_tokens cache_read sdk_version tracesmith"
+` + "parent_run_id dotted_order session_name invocation_params gen_ai.conversation.id input_token_details output_token_details cache_creation ephemeral_1h_input_tokens ephemeral_5m_input_tokens cache_read sdk_version tracesmith"
 
 // shingles are the pieces of what was sent, but for those in names, with the text that
 // each is in.
@@ -227,7 +238,10 @@ func TestNothingThatWasSaidIsInTheBytesOfMetadata(t *testing.T) {
 	if recordings < 200 || sent < 10_000 || compared < 100_000 {
 		t.Errorf("too little was looked at")
 	}
-	for _, run := range w.server.Memory().Runs() {
+	if len(w.spans.Memory().Runs()) < recordings {
+		t.Errorf("%d runs came as spans", len(w.spans.Memory().Runs()))
+	}
+	for _, run := range append(w.server.Memory().Runs(), w.spans.Memory().Runs()...) {
 		if len(run.Inputs)+len(run.Outputs)+len(run.Events) > 0 && !bytes.Equal(run.Inputs, []byte("{}")) && len(run.Inputs) > 0 {
 			t.Fatalf("a run has inputs: %s", run.Inputs)
 		}
