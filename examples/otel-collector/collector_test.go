@@ -109,7 +109,7 @@ func TestACollectorThatIsKilledLosesNothingAndDoublesNothing(t *testing.T) {
 }
 
 // What LangSmith answers comes through the collector, but for 413 and 422, which its exporter
-// makes 500s of: a drainer takes them for "later".
+// makes 500s of: a drainer takes them for "later" until one run alone is known to cause them.
 func TestWhatLangSmithAnswersComesThrough(t *testing.T) {
 	behind := serve(t)
 	c := &collector{t: t, listen: freeAddress(t), langsmith: behind.URL()}
