@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"runtime"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -25,13 +26,14 @@ func serveCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Take runs over LangSmith's protocol on loopback, keep and show them",
-		Long: `Serve LangSmith's run ingestion protocol on loopback until interrupted. What any
+		Long: `Serve LangSmith's run ingestion protocol on loopback until interrupted. What a
 LangSmith client sends there is checked as LangSmith checks it and kept in the
 local store, where show finds it. The same port has the page of view, for whoever has
 the address that is printed. Nothing leaves this machine.
 
 Clients show a key, since everybody on this machine can reach the port: the one that is
-printed, which stays the same, or your own LangSmith key.`,
+printed with the endpoint, which stays the same, or the LangSmith key of your settings.
+With --any-key they need none.`,
 		Args: argCount(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.serve(cmd.Context(), listen, anyKey)
@@ -68,11 +70,7 @@ func (a *app) serve(ctx context.Context, listen string, anyKey bool) error {
 	if err != nil {
 		return oneLine(errors.Join(err, runs.Close()))
 	}
-	fmt.Fprintf(a.stdout, "Serving on %s (set LANGSMITH_ENDPOINT to it; Ctrl-C ends)\n", server.URL())
-	if !anyKey {
-		fmt.Fprintf(a.stdout, "The key is %s (set LANGSMITH_API_KEY to it, or to your own)\n", cfg.Keys[0])
-	}
-	fmt.Fprintf(a.stdout, "The page is %s\n", page.Entry(server.URL()))
+	a.tellServe(server.URL(), page.Entry(server.URL()), cfg.Keys)
 	a.refresh(ctx, runs)
 	<-ctx.Done()
 	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeWithin)
@@ -82,6 +80,20 @@ func (a *app) serve(ctx context.Context, listen string, anyKey bool) error {
 	fmt.Fprintf(a.stdout, "%d posts and %d patches in %d requests, %d already known\n",
 		stats.Posts, stats.Patches, stats.Requests, stats.Known)
 	return oneLine(errors.Join(err, runs.Close()))
+}
+
+// tellServe prints what makes a shell's clients send here, and where the page is.
+func (a *app) tellServe(endpoint, page string, keys []string) {
+	form := "  export %s=%s\n"
+	if runtime.GOOS == "windows" {
+		form = "  $env:%s = \"%s\"\n" // PowerShell
+	}
+	fmt.Fprintf(a.stdout, "Serving on %s (Ctrl-C ends). Clients send here with\n", endpoint)
+	fmt.Fprintf(a.stdout, form, "LANGSMITH_ENDPOINT", endpoint)
+	if len(keys) > 0 {
+		fmt.Fprintf(a.stdout, form, "LANGSMITH_API_KEY", keys[0])
+	}
+	fmt.Fprintf(a.stdout, "The page is %s\n", page)
 }
 
 // serveKeys are those that clients may show: that of this state, and the user's own, which

@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -135,7 +136,13 @@ func sendToServe(t *testing.T, a *app, runs []runtypes.Wire) {
 		t.Fatalf("serve does not say %q: %s", start, a.stderr)
 		return ""
 	}
-	url, own := says("Serving on "), says("The key is ")
+	assigned := func(name string) string {
+		if runtime.GOOS == "windows" {
+			return strings.Trim(says("  $env:"+name+" = "), `"`)
+		}
+		return says("  export " + name + "=")
+	}
+	url, own := assigned("LANGSMITH_ENDPOINT"), assigned("LANGSMITH_API_KEY")
 	_ = says("The page is ")
 	body, err := json.Marshal(map[string]any{"post": runs})
 	if err != nil {
