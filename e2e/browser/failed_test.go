@@ -48,6 +48,39 @@ func TestAFailedTurnIsFoundByAFilterAndOpensOnItsError(t *testing.T) {
 	}
 }
 
+func TestATurnThatEndedWellIsFoundByAStepThatFailed(t *testing.T) {
+	site := newSite(t)
+	for i := range 5 {
+		site.put(plain(t, "thread", i+1, time.Now().Add(-time.Duration(9-i)*time.Minute), fmt.Sprintf("Tidy up package %d", i)).runs...)
+	}
+	u := newTurn(t, "other", 1, time.Now().Add(-time.Minute), "Try it twice")
+	id := u.model(9_000, "Trying.")
+	u.runs[1].Extra = raw(t, map[string]any{"metadata": map[string]any{"ls_integration": "claude-code", "thread_id": "other", "usage_metadata": map[string]any{
+		"input_tokens": 9_000, "output_tokens": 7, "total_tokens": 9_007, "total_cost": 0.25}}})
+	u.tool("Bash", map[string]any{"command": "false"}, "", 0)
+	u.fails("Exit code 1")
+	site.put(u.done("It works now.")...)
+	b := newTab(t)
+	site.open(b, "#/threads")
+	b.until("both threads", "document.querySelectorAll('.row').length === 2")
+	b.click("input[name=failed]")
+	b.reads(".note", "No threads match")
+	b.click("input[name=failed_steps]") // either will do
+	b.until("one thread is left", "document.querySelectorAll('.row').length === 1")
+	b.reads(".row .badge.step", "1 failed step")
+	b.reads(".row .cost", "$0.25")
+	if n := eval[int](b, "document.querySelectorAll('.row .badge.failed').length"); n > 0 {
+		t.Error("a turn that ended well is called failed")
+	}
+	b.click(".row a")
+	b.reads(".row .badge.step", "1 failed step")
+	b.click(".row a")
+	b.reads(".failures", "Exit code 1")
+	b.reads(".head .cost", "$0.25")
+	site.open(b, "#/turn/"+u.trace()+"?run="+id)
+	b.reads(".run-head", "$0.25")
+}
+
 func TestSearchFindsATurnByItsPrompt(t *testing.T) {
 	site := newSite(t)
 	for i := range 5 {

@@ -8,6 +8,8 @@ import (
 
 	"github.com/chromedp/cdproto/accessibility"
 	"github.com/chromedp/chromedp"
+
+	"github.com/tracesmith/tracesmith/internal/web"
 )
 
 // story is a thread with one of everything there is to see.
@@ -49,7 +51,9 @@ func story(t testing.TB, site *site) (failed *turn) {
 }
 
 func TestEveryViewFitsWideAndNarrowLightAndDark(t *testing.T) {
-	site := newSite(t)
+	site := siteOf(t, web.Config{Destinations: func() []web.Destination {
+		return []web.Destination{{Address: "https://api.smith.langchain.com", Project: "widgets", Content: "full", Last: time.Now().Add(-time.Hour)}}
+	}})
 	u := story(t, site)
 	edit := u.runs[4].ID
 	views := []struct{ name, address, ready string }{
@@ -65,6 +69,7 @@ func TestEveryViewFitsWideAndNarrowLightAndDark(t *testing.T) {
 			for _, view := range views {
 				site.open(b, view.address)
 				b.until(view.name+" is filled", view.ready)
+				b.reads("#about", "https://api.smith.langchain.com (project widgets, redacted, last ")
 				b.shot(fmt.Sprintf("%s-%d-%s", view.name, size[0], theme))
 				if wide := eval[int64](b, "document.documentElement.scrollWidth"); wide > size[0] {
 					t.Errorf("%s is %d pixels wide in a window of %d", view.name, wide, size[0])

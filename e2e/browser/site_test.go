@@ -24,12 +24,19 @@ type site struct {
 
 func newSite(t testing.TB) *site {
 	t.Helper()
+	return siteOf(t, web.Config{})
+}
+
+// siteOf is a site with settings of its own.
+func siteOf(t testing.TB, cfg web.Config) *site {
+	t.Helper()
 	ctx := context.Background()
 	runs, err := webtest.Open(ctx, filepath.Join(t.TempDir(), "runs.db"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	server, err := web.Start(web.Config{Store: runs}, "127.0.0.1:0")
+	cfg.Store = runs
+	server, err := web.Start(cfg, "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -190,8 +190,12 @@ func spoken(content json.RawMessage) string {
 // firstLine is the first line of a text that says something.
 func firstLine(text string) string {
 	for line := range strings.Lines(text) {
-		if line = strings.TrimSpace(line); line != "" {
-			return short(line, maxTitle)
+		line = strings.TrimSpace(line)
+		if cut := short(line, maxTitle); cut != line {
+			return cut + "…"
+		}
+		if line != "" {
+			return line
 		}
 	}
 	return ""

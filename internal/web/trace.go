@@ -42,16 +42,17 @@ type tool struct {
 // Bounds of a run in a trace; the run itself has more.
 const (
 	maxRunError    = 4 << 10 // bytes
+	maxRunName     = 200     // bytes
 	maxRunMetadata = 1 << 10 // bytes of a text
 )
 
 func runOf(h store.Head) run {
 	text := func(key string) *string {
 		s, _ := h.Meta[key].(string)
-		return known(s)
+		return known(cut(s, maxRunName))
 	}
 	out := run{
-		ID: h.ID, ParentID: known(h.ParentRunID), Name: h.Name, RunType: h.RunType, Kind: string(h.Kind()),
+		ID: h.ID, ParentID: known(h.ParentRunID), Name: cut(h.Name, maxRunName), RunType: cut(h.RunType, maxRunName), Kind: string(h.Kind()),
 		Start: moment(h.Start), End: moment(h.End), Error: known(cut(h.Error, maxRunError)),
 		Interrupted: h.Meta["ls_is_error_interrupt"] == true, Model: text("ls_model_name"),
 		Tokens: tokensOf(h.Tokens), CostUSD: h.Dollars, TTFTMS: span(h.Start, h.FirstToken), WaitingMS: length(h.Waiting),

@@ -182,3 +182,26 @@ func with(path string, params ...string) string {
 	}
 	return path + "?" + v.Encode()
 }
+
+// A browser that learns of each module from the one before asks for them one after the
+// other.
+func TestThePageNamesItsModulesAtOnce(t *testing.T) {
+	w := newWorld(t, web.Config{})
+	index := w.get(t, "/", http.StatusOK)
+	files, err := filepath.Glob(filepath.Join("static", "*.js"))
+	if err != nil || len(files) < 10 {
+		t.Fatal(len(files), err)
+	}
+	for _, file := range files {
+		name := filepath.Base(file)
+		if name == "main.js" || name == "theme.js" {
+			continue
+		}
+		if !strings.Contains(index, `<link rel="modulepreload" href="`+name+`">`) {
+			t.Errorf("%s is not among the modules that index.html names", name)
+		}
+	}
+	if n := strings.Count(index, "modulepreload"); n != len(files)-2 {
+		t.Errorf("%d modules are named, there are %d", n, len(files)-2)
+	}
+}

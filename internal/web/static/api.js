@@ -7,7 +7,7 @@ export async function get(path, params, signal) {
     if (value !== undefined && value !== null && value !== "") query.set(name, value);
   }
   const tail = query.size > 0 ? `?${query}` : "";
-  const response = await fetch(`api/${path}${tail}`, { signal, headers: { Accept: "application/json" } });
+  const response = await reach(`api/${path}${tail}`, { signal, headers: { Accept: "application/json" } });
   if (response.ok) return response.json();
   let line = `the server answered ${response.status}`;
   try {
@@ -15,7 +15,19 @@ export async function get(path, params, signal) {
   } catch {
     // No JSON: the status says enough.
   }
-  throw new Error(line);
+  const error = new Error(line);
+  error.gone = response.status === 404;
+  throw error;
+}
+
+// reach fetches; a browser's own words for a server that is gone help nobody.
+async function reach(address, options) {
+  try {
+    return await fetch(address, options);
+  } catch (error) {
+    if (options.signal?.aborted) throw error;
+    throw new Error("the page's server does not answer; tracesmith view starts one");
+  }
 }
 
 // rawPath is where a run stands whole.
@@ -30,12 +42,12 @@ export function exportPath(trace) {
 
 // wholeRun reads a run with nothing shortened.
 export async function wholeRun(run, trace, signal) {
-  const response = await fetch(rawPath(run, trace), { signal });
+  const response = await reach(rawPath(run, trace), { signal });
   if (!response.ok) throw new Error(`the server answered ${response.status}`);
   return JSON.parse(await response.text());
 }
 
-// listen calls changed with the ids of traces that changed, and state with whether
+// listen calls changed with the ids of traces that changed and of those that are gone, and state with whether
 // the page hears of changes. It stops when the signal aborts.
 export function listen(changed, state, signal) {
   const source = new EventSource("api/events");
@@ -43,7 +55,8 @@ export function listen(changed, state, signal) {
   source.onerror = () => state(false); // the browser tries again by itself
   source.onmessage = (event) => {
     try {
-      changed(new Set(JSON.parse(event.data).changed || []));
+      const news = JSON.parse(event.data);
+      changed(news.changed || [], news.removed || []);
     } catch {
       // A line that is no JSON tells of no trace.
     }

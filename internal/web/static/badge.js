@@ -1,7 +1,7 @@
 // The small signs that stand beside a turn or a run: its state, its tokens.
 
 import { el } from "./dom.js";
-import { count, plural, whole } from "./format.js";
+import { count, dollars, plural, whole } from "./format.js";
 
 // state of a turn or run: a word for it and a glyph, so that colour is not the only sign.
 export function state(run) {
@@ -16,10 +16,25 @@ export function stateBadge(run) {
   return el("span", { class: `state ${name}`, role: "img", "aria-label": word, title: word }, glyph);
 }
 
-// errorsBadge says how many runs failed.
-export function errorsBadge(n) {
-  if (!n) return null;
-  return el("span", { class: "badge failed" }, "✕ ", plural(n, "error"));
+// failedTurns and failedSteps say how many failed: a turn may end well although a tool
+// or a model call in it failed.
+export function failedTurns(n) {
+  return n ? el("span", { class: "badge failed" }, "✕ ", plural(n, "failed turn")) : null;
+}
+
+export function failedSteps(n) {
+  return n ? el("span", { class: "badge step" }, "✕ ", plural(n, "failed step")) : null;
+}
+
+// costBadge is what a thread or turn cost where that is known. What has no price is
+// named, not counted as nothing.
+export function costBadge(item) {
+  const models = item.unpriced_models || [];
+  const unpriced = models.length > 0 ? `without ${models.join(", ")}: unpriced` : null;
+  if (typeof item.cost_usd === "number") {
+    return el("span", { class: "num cost", title: unpriced }, dollars(item.cost_usd), unpriced ? " + unpriced" : null);
+  }
+  return unpriced ? el("span", { class: "cost", title: models.join("\n") }, "unpriced") : null;
 }
 
 export function tag(text, className = "") {

@@ -4,7 +4,7 @@
 import { el } from "./dom.js";
 import { repoName } from "./format.js";
 
-const FIELDS = ["q", "agent", "repo", "branch", "failed", "interrupted", "since", "until"];
+const FIELDS = ["q", "agent", "repo", "branch", "failed", "failed_steps", "interrupted", "since", "until"];
 
 // pick takes the filters out of an address's parameters.
 export function pick(params) {
@@ -35,7 +35,10 @@ export class Filters {
     this.selects = {};
     this.more = el("div", { class: "more", id: "more-filters" },
       this.#select("agent", "Agent"), this.#select("repo", "Repository"), this.#select("branch", "Branch"),
-      this.#check("failed", "Failed"), this.#check("interrupted", "Interrupted"),
+      el("span", { class: "checks", role: "group", "aria-label": "How it went; any of these" },
+        this.#check("failed", "Failed turns", "Turns that ended with an error"),
+        this.#check("failed_steps", "Failed steps", "A tool or a model call failed, however the turn ended"),
+        this.#check("interrupted", "Interrupted", "Turns that somebody stopped")),
       this.#day("since", "From"), this.#day("until", "To"),
       this.clear = el("button", { type: "button", class: "quiet", onclick: () => this.reset() }, "Clear"));
     this.toggle = el("button", {
@@ -74,10 +77,10 @@ export class Filters {
     select.value = value;
   }
 
-  #check(name, label) {
+  #check(name, label, title) {
     const box = el("input", { type: "checkbox", name, onchange: () => this.#put(name, box.checked ? "1" : "") });
     box.checked = Boolean(this.filters[name]);
-    return el("label", { class: "check" }, box, label);
+    return el("label", { class: "check", title }, box, label);
   }
 
   #day(name, label) {

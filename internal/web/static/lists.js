@@ -8,7 +8,7 @@ import { rowHeight, shell, threadRow, turnRow } from "./rows.js";
 import { VirtualList } from "./vlist.js";
 
 const LISTS = {
-  threads: { path: "threads", title: "Threads", key: (t) => t.id, render: threadRow },
+  threads: { path: "threads", title: "Threads", sums: true, key: (t) => t.id, render: threadRow },
   turns: { path: "turns", title: "Turns", key: (t) => t.trace_id, render: (turn) => turnRow(turn, true) },
 };
 
@@ -26,7 +26,7 @@ export function list(name, root, params, { address }) {
     version: (item) => JSON.stringify(item), near: () => pages.more(),
   });
   const pages = new Pages({
-    path: kind.path, of: (answer) => answer[kind.path] || [], key: kind.key,
+    path: kind.path, of: (answer) => answer[kind.path] || [], key: kind.key, sums: kind.sums,
     shown: (items, answer) => {
       filters.facets(answer.facets);
       view.set(items);
@@ -44,7 +44,7 @@ export function list(name, root, params, { address }) {
   return {
     title: kind.title, list: view,
     search: () => filters.focus(),
-    changed: () => pages.refresh(),
+    changed: (ids, gone) => pages.refresh(gone),
     stop: () => {
       pages.stop();
       view.stop();

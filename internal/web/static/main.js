@@ -1,5 +1,6 @@
 // The page's start: which view an address shows, keys, theme, and news of changes.
 
+import { about } from "./about.js";
 import { listen } from "./api.js";
 import { el, typing } from "./dom.js";
 import { openHelp } from "./help.js";
@@ -33,7 +34,7 @@ function show() {
   view?.stop();
   main.replaceChildren();
   const make = VIEWS[name] || VIEWS.threads;
-  view = make(id ? decodeURIComponent(id) : "", new URLSearchParams(query || ""));
+  view = make(id ? decoded(id) : "", new URLSearchParams(query || ""));
   document.title = `${view.title} – Tracesmith`;
   const top = name === "turns" || name === "totals" ? name : "threads";
   for (const a of document.querySelectorAll("[data-view]")) {
@@ -41,6 +42,15 @@ function show() {
     else a.removeAttribute("aria-current");
   }
   main.focus({ preventScroll: true });
+}
+
+// decoded reads a part of the address; what somebody mistyped stands for itself.
+function decoded(text) {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
 
 function key(event) {
@@ -86,20 +96,23 @@ function inList() {
 // News of changes come in bursts while an agent works; a view refreshes at a calm pace.
 function news() {
   const pending = new Set();
+  const gone = new Set();
   let timer = null;
   const live = document.getElementById("live");
   const state = (on) => {
     live.textContent = on ? "live" : "reconnecting…";
     live.classList.toggle("on", on);
-    if (on && live.dataset.lost) changed(new Set(["*"])); // something may have been missed
+    if (on && live.dataset.lost) changed(["*"], ["*"]); // something may have been missed
     live.dataset.lost = on ? "" : "1";
   };
-  const changed = (ids) => {
+  const changed = (ids, lost) => {
     for (const id of ids) pending.add(id);
+    for (const id of lost) gone.add(id);
     timer ??= setTimeout(() => {
       timer = null;
-      view?.changed?.(new Set(pending));
+      view?.changed?.(new Set([...pending, ...gone]), new Set(gone));
       pending.clear();
+      gone.clear();
     }, CALM);
   };
   const abort = new AbortController();
@@ -144,3 +157,4 @@ addEventListener("hashchange", show);
 theme();
 show();
 news();
+about(document.getElementById("about"));

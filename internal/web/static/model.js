@@ -1,5 +1,6 @@
 // A turn's runs as a tree, with what follows from it: order, depth, time, tokens.
 
+import { Axis } from "./axis.js";
 import { knownTokens, sum } from "./badge.js";
 import { millis } from "./format.js";
 
@@ -89,7 +90,7 @@ export class Model {
       this.end = Math.max(this.end, node.until);
     }
     if (this.begin === Infinity) this.begin = this.end = now;
-    this.length = Math.max(this.end - this.begin, 1);
+    this.axis = new Axis(this.order, this.begin, Math.max(this.end, this.begin + 1));
   }
 
   // visible is the order without what is folded away.

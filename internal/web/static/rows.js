@@ -1,6 +1,6 @@
 // How a thread and a turn look in a list.
 
-import { errorsBadge, state, stateBadge, tag, tokensBadge } from "./badge.js";
+import { costBadge, failedSteps, failedTurns, state, stateBadge, tag, tokensBadge } from "./badge.js";
 import { el } from "./dom.js";
 import { between, duration, exactly, plural, repoName, when } from "./format.js";
 
@@ -17,6 +17,11 @@ function place(item) {
     el("span", { class: i === 0 ? "agent" : "where" }, text));
 }
 
+// knownCost keeps rows calm: that nothing has a price is told where it is asked for.
+function knownCost(item) {
+  return typeof item.cost_usd === "number" ? costBadge(item) : null;
+}
+
 export function threadRow(thread) {
   const prompts = (thread.prompts || []).filter((p) => p && p !== thread.title);
   const running = thread.running;
@@ -28,7 +33,8 @@ export function threadRow(thread) {
       el("span", { class: "facts" },
         place(thread), el("span", {}, plural(thread.turns, "turn")), tokensBadge(thread.tokens),
         el("span", { class: "num" }, duration(thread.duration_ms)),
-        errorsBadge(thread.errors),
+        knownCost(thread),
+        failedTurns(thread.errors), failedSteps(thread.failed_steps),
         thread.interrupted ? tag(`◐ ${plural(thread.interrupted === true ? 1 : thread.interrupted, "interruption")}`, "interrupted") : null,
         running ? tag("running", "running") : null),
       el("time", { datetime: thread.last, title: exactly(thread.last) }, when(thread.last))));
@@ -47,7 +53,8 @@ export function turnRow(turn, where) {
         turn.model ? el("span", { class: "where" }, turn.model) : null,
         el("span", {}, plural(turn.runs, "run")), tokensBadge(turn.tokens),
         el("span", { class: "num" }, turn.end || turn.start ? duration(between(turn.start, turn.end)) : null),
-        errorsBadge(turn.failed_runs || (turn.error && !turn.interrupted ? 1 : 0)),
+        knownCost(turn),
+        failedSteps(turn.failed_steps),
         turn.error ? el("span", { class: `why ${name}` }, turn.error) : null,
         turn.capture_level === "metadata" ? tag("without content") : null),
       el("time", { datetime: turn.start, title: exactly(turn.start) }, when(turn.start))));

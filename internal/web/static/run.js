@@ -5,7 +5,7 @@ import { state, stateBadge, tokensTitle } from "./badge.js";
 import { argsView, chat, jsonView, valueView } from "./chat.js";
 import { PARTS, split } from "./context.js";
 import { el, place } from "./dom.js";
-import { bytes, duration, firstLine, whole as wholeNumber } from "./format.js";
+import { bytes, dollars, duration, firstLine, whole as wholeNumber } from "./format.js";
 import { Metadata } from "./metadata.js";
 import { SHADES } from "./model.js";
 import { longText } from "./text.js";
@@ -68,6 +68,7 @@ export class RunPanel {
         el("span", {}, SHADES[shade].word), run.model ? el("span", { class: "where" }, run.model) : null,
         el("span", { class: "num" }, run.end ? duration(this.current.until - this.current.begin) : "still running"),
         el("span", {}, `at +${duration(start)}`),
+        typeof run.cost_usd === "number" ? el("span", { class: "num" }, dollars(run.cost_usd)) : null,
         typeof run.ttft_ms === "number" ? el("span", {}, `first token after ${duration(run.ttft_ms)}`) : null,
         run.waiting_ms > 0 ? el("span", { class: "badge waiting" }, `‖ waited ${duration(run.waiting_ms)} for permission`) : null,
         el("span", {}, bytes(run.bytes)),

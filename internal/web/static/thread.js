@@ -1,6 +1,6 @@
 // One thread: what was asked, in order.
 
-import { errorsBadge, tag, tokensBadge } from "./badge.js";
+import { costBadge, failedSteps, failedTurns, tag, tokensBadge } from "./badge.js";
 import { el } from "./dom.js";
 import { duration, plural, repoName, when } from "./format.js";
 import { Pages } from "./pages.js";
@@ -15,15 +15,20 @@ export function thread(id, root) {
     version: (turn) => JSON.stringify(turn), near: () => pages.more(),
   });
   const pages = new Pages({
-    path: `threads/${encodeURIComponent(id)}`, of: (answer) => answer.turns || [], key: (t) => t.trace_id,
+    path: `threads/${encodeURIComponent(id)}`, of: (answer) => answer.turns || [], key: (t) => t.trace_id, grows: "end",
     shown: (items, answer) => {
       if (answer.thread) head.replaceChildren(...heading(answer.thread));
       view.set(items);
+      note.classList.remove("failed");
       note.textContent = pages.next ? "Loading more…" : `${plural(items.length, "turn")} in all`;
     },
     failed: (error) => {
+      if (error.gone) {
+        head.replaceChildren();
+        view.set([]);
+      }
       note.classList.add("failed");
-      note.textContent = `Cannot load the thread: ${error.message}`;
+      note.textContent = error.gone ? "This thread is not in the store: it was forgotten, or had to make room." : `Cannot load the thread: ${error.message}`;
     },
   });
   root.append(el("div", { class: "page list" }, head, scroller));
@@ -32,7 +37,7 @@ export function thread(id, root) {
   return {
     title: "Thread", list: view, up: "#/threads",
     prompt: (by) => view.move(by),
-    changed: () => pages.refresh(),
+    changed: (ids, gone) => pages.refresh(gone),
     stop: () => {
       pages.stop();
       view.stop();
@@ -50,7 +55,7 @@ function heading(thread) {
       thread.branch ? el("span", { class: "where" }, thread.branch) : null,
       el("span", {}, plural(thread.turns, "turn")), tokensBadge(thread.tokens),
       el("span", { class: "num" }, duration(thread.duration_ms)),
-      errorsBadge(thread.errors), thread.running ? tag("running", "running") : null,
+      costBadge(thread), failedTurns(thread.errors), failedSteps(thread.failed_steps), thread.running ? tag("running", "running") : null,
       el("span", {}, when(thread.start)),
       el("span", { class: "id", title: "thread id" }, thread.id)),
   ];

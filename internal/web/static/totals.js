@@ -14,6 +14,7 @@ const BARS = 60; // bars of a chart
 
 export function totals(root, params, { address }) {
   const abort = new AbortController();
+  let asking = new AbortController();
   let by = BY[params.get("by")] ? params.get("by") : "day";
   let rows = [];
   const body = el("div", { class: "scroller totals" }, el("p", { class: "note" }, "Loading…"));
@@ -26,18 +27,25 @@ export function totals(root, params, { address }) {
     } }, word)));
   const ask = async () => {
     address("totals", { by, ...filters.filters });
+    asking.abort(); // the last question is the one that is answered
+    asking = new AbortController();
+    const { signal } = asking;
     try {
-      const answer = await get("totals", { by, ...asked(filters.filters) }, abort.signal);
+      const answer = await get("totals", { by, ...asked(filters.filters) }, signal);
+      if (signal.aborted) return;
       rows = answer.rows || [];
       body.replaceChildren(...draw(rows, by));
     } catch (error) {
-      if (!abort.signal.aborted) body.replaceChildren(el("p", { class: "note failed", role: "alert" }, `Cannot load totals: ${error.message}`));
+      if (!signal.aborted) body.replaceChildren(el("p", { class: "note failed", role: "alert" }, `Cannot load totals: ${error.message}`));
     }
   };
   root.append(el("div", { class: "page list" }, patterns(), el("h1", { class: "hidden" }, "Totals"), filters.node, choices, body));
   get("threads", { limit: 1 }, abort.signal).then((answer) => filters.facets(answer.facets)).catch(() => {});
   ask();
-  return { title: "Totals", search: () => filters.focus(), changed: ask, stop: () => abort.abort() };
+  return { title: "Totals", search: () => filters.focus(), changed: ask, stop: () => {
+    abort.abort();
+    asking.abort();
+  } };
 }
 
 function draw(rows, by) {
@@ -84,10 +92,10 @@ function chart(title, rows, by, of, format, keyed) {
   });
   return el("figure", { class: "total" },
     el("figcaption", {}, el("strong", {}, title), " ", el("span", { class: "num" }, all === null ? "not known" : `${format(all)} in all${rows.length > 1 ? `, ${format(most)} at most` : ""}`)),
-    svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT + 16}`, class: "chart wide", role: "img", "aria-label": `${title} by ${BY[by].toLowerCase()}; the table below has the numbers` },
-      svg("path", { d: `M0 ${HEIGHT}.5H${WIDTH}`, class: "base" }), bars,
-      svg("text", { x: 0, y: HEIGHT + 13 }, short(keyText(rows[0].key, by))),
-      rows.length > 1 ? svg("text", { x: Math.min(WIDTH, rows.length * step), y: HEIGHT + 13, "text-anchor": rows.length * step > 200 ? "end" : "start" }, rows.length * step > 200 ? short(keyText(rows.at(-1).key, by)) : "") : null),
+    svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT + 2}`, class: "chart wide", role: "img", "aria-label": `${title} by ${BY[by].toLowerCase()}; the table below has the numbers` },
+      svg("path", { d: `M0 ${HEIGHT}.5H${WIDTH}`, class: "base" }), bars),
+    el("p", { class: "ends", "aria-hidden": "true" }, el("span", {}, short(keyText(rows[0].key, by))),
+      rows.length * step > WIDTH / 2 ? el("span", {}, short(keyText(rows.at(-1).key, by))) : null),
     keyed ? legend() : null);
 }
 

@@ -8,6 +8,7 @@ import { SHADES } from "./model.js";
 import { VirtualList } from "./vlist.js";
 
 const ROW = 30; // pixels, as in turn.css
+const DEEP = 8; // levels that are indented; below, a number says how deep
 const MANY = 50; // siblings beyond which a parent starts folded
 
 export class Tree {
@@ -17,11 +18,12 @@ export class Tree {
     this.folded = new Set();
     this.seen = new Set();
     this.axis = el("div", { class: "axis", "aria-hidden": "true" });
+    this.when = el("span", { class: "hidden" }, "When");
     const head = el("div", { class: "trow thead", role: "row" },
       el("div", { role: "columnheader", class: "tname" }, "Run"),
       el("div", { role: "columnheader", class: "ttokens" }, "Tokens"),
       el("div", { role: "columnheader", class: "ttime" }, "Time"),
-      el("div", { role: "columnheader", class: "lane" }, el("span", { class: "hidden" }, "When"), this.axis));
+      el("div", { role: "columnheader", class: "lane" }, this.when, this.axis));
     this.rows = el("div", { role: "rowgroup" });
     this.node = el("div", { class: "tree scroller", role: "treegrid", "aria-label": "Runs of this turn", "aria-readonly": "true" }, head, this.rows);
     this.list = new VirtualList({
@@ -48,26 +50,25 @@ export class Tree {
     this.list.set(visible);
   }
 
-  // ticks draws the axis: some four round times.
+  // ticks draws the axis, and what is left out of it over every lane.
   #ticks() {
-    const { length } = this.model;
-    const rough = length / 4;
-    const power = 10 ** Math.floor(Math.log10(rough));
-    const step = [1, 2, 5, 10].map((n) => n * power).find((n) => n >= rough);
-    const ticks = [];
-    for (let t = 0; t < length * 0.96; t += step) {
-      const tick = el("span", {}, t === 0 ? "0" : duration(t));
-      place(tick, (t / length) * 100, 0);
-      ticks.push(tick);
-    }
-    this.axis.replaceChildren(...ticks);
-    this.node.style.setProperty("--tick", `${((step / length) * 100).toFixed(3)}%`);
+    const { axis } = this.model;
+    const ticks = axis.ticks();
+    const breaks = axis.breaks();
+    this.axis.replaceChildren(...ticks.map(({ at, words }) => mark("", at, 0, words)),
+      ...breaks.map(({ left, width, words }) => mark("break", left, width, "≈", words)));
+    this.when.textContent = ["When", ...breaks.map((b) => `${b.words}, in which nothing ran`)].join("; ");
+    const lines = ticks.map(({ at }) => `linear-gradient(var(--line) 0 0) ${at.toFixed(2)}% 0 / 1px 100% no-repeat`);
+    // A hole is the middle of a break, so that a bar that spans it is seen on both sides.
+    const holes = breaks.map(({ left, width }) => `var(--hole) ${(((left + width * 0.35) / (100 - width * 0.3)) * 100).toFixed(2)}% 0 / ${(width * 0.3).toFixed(2)}% 100% no-repeat`);
+    this.node.style.setProperty("--lines", lines.join(", ") || "none");
+    this.node.style.setProperty("--holes", holes.join(", ") || "none");
   }
 
   #version(node) {
     const { run } = node;
     return [run.end, run.error, run.interrupted, node.children.length, this.folded.has(node.id), node.depth,
-      node.all?.input, node.all?.output, node.failed, this.model.begin, this.model.length].join("|");
+      node.all?.input, node.all?.output, node.failed, this.model.axis.key()].join("|");
   }
 
   #row(node) {
@@ -78,13 +79,14 @@ export class Tree {
     const long = node.until - node.begin;
     const name = el("div", { role: "gridcell", class: "tname" },
       el("span", { class: `twisty ${parent ? "" : "none"}`, "aria-hidden": "true" }, open ? "▾" : "▸"),
+      node.depth - 1 > DEEP ? el("span", { class: "hint", "aria-hidden": "true", title: "levels deep" }, String(node.depth)) : null,
       el("span", { class: `glyph ${node.shade}`, "aria-hidden": "true" }, kind.glyph),
       state(run).name === "done" ? null : stateBadge(run),
       el("span", { class: "label" }, label(run)),
       hint(run) ? el("span", { class: "hint" }, hint(run)) : null,
       this.folded.has(node.id) ? tag(`${node.children.length} folded${node.failed ? `, ${plural(node.failed, "error")}` : ""}`) : null,
       chip(node));
-    name.style.setProperty("--depth", node.depth - 1);
+    name.style.setProperty("--depth", Math.min(node.depth - 1, DEEP));
     return el("div", {
       role: "row", class: `trow ${node.shade} ${state(run).name}`, "data-row": true,
       "aria-level": node.depth, "aria-setsize": node.parent ? node.parent.children.length : this.model.roots.length,
@@ -100,7 +102,7 @@ export class Tree {
   #bars(node) {
     const { run } = node;
     if (Number.isNaN(node.begin)) return [];
-    const at = (t) => ((t - this.model.begin) / this.model.length) * 100;
+    const at = (t) => this.model.axis.at(t);
     const bars = [];
     const wait = Math.min(run.waiting_ms || 0, node.until - node.begin);
     if (wait > 0) {
@@ -163,6 +165,12 @@ export class Tree {
     this.list.go(this.list.items.indexOf(node), options);
     this.#picked();
   }
+}
+
+function mark(className, left, width, text, title) {
+  const node = el("span", { class: className, title }, text);
+  place(node, left, width);
+  return node;
 }
 
 export function label(run) {

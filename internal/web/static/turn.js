@@ -1,7 +1,7 @@
 // One turn: what was asked, what failed, the tree with its waterfall, and the run chosen.
 
 import { exportPath, get } from "./api.js";
-import { state, stateBadge, sum, tag, tokensText, tokensTitle } from "./badge.js";
+import { costBadge, state, stateBadge, sum, tag, tokensText, tokensTitle } from "./badge.js";
 import { growth, patterns } from "./context.js";
 import { el, outLink, say } from "./dom.js";
 import { count, duration, exactly, firstLine, gist, plural, repoName, when } from "./format.js";
@@ -24,10 +24,11 @@ class TurnPage {
     this.tree = new Tree((node) => this.#chose(node));
     this.panel = new RunPanel(id, (run) => this.tree.show(run));
     this.list = this.tree.list;
-    root.append(el("div", { class: "page turn-page" }, patterns(), this.head,
+    this.node = el("div", { class: "page turn-page" }, patterns(), this.head,
       el("div", { class: "split" },
         el("section", { class: "left", "aria-label": "Tree and waterfall" }, this.tree.node, key()),
-        this.panel.node)));
+        this.panel.node));
+    root.append(this.node);
     this.#load();
   }
 
@@ -37,6 +38,7 @@ class TurnPage {
       this.#show(answer);
     } catch (error) {
       if (this.abort.signal.aborted) return;
+      if (error.gone) return this.#gone();
       this.head.replaceChildren(el("p", { class: "note failed", role: "alert" }, `Cannot load the turn: ${error.message}`));
     }
   }
@@ -57,6 +59,16 @@ class TurnPage {
     }
     clearTimeout(this.timer);
     if (this.model.running) this.timer = setTimeout(() => this.#tick(), 2000);
+  }
+
+  // gone: what was forgotten does not stay on the screen.
+  #gone() {
+    clearTimeout(this.timer);
+    clearTimeout(this.choosing);
+    this.panel.stop();
+    this.node.replaceChildren(el("div", { class: "head" },
+      el("nav", { class: "crumbs", "aria-label": "Where this is" }, el("a", { href: this.up || "#/threads" }, this.up ? "The thread" : "Threads")),
+      el("p", { class: "note failed", role: "alert" }, "This turn is not in the store: it was forgotten, or had to make room.")));
   }
 
   // tick lets the bars of running runs grow.
@@ -105,6 +117,7 @@ class TurnPage {
       el("span", { class: "num" }, node ? duration(node.until - node.begin) : null),
       el("span", {}, plural(this.model.order.length, "run")),
       all ? el("span", { title: tokensTitle(all) }, tokensText(all)) : null,
+      costBadge(t),
       spawned && agents ? tag(`of it ${count((spawned.input ?? 0) + (spawned.output ?? 0))} in ${plural(agents, "agent")}`, "spawned") : null,
       waiting ? tag(`‖ ${duration(waiting)} waiting`, "waiting") : null,
       thread?.repo ? el("span", { class: "where" }, repoName(thread.repo)) : null,
