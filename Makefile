@@ -130,6 +130,12 @@ e2e: ## drive the real agents against a scripted model on loopback, the page in 
 	cd e2e/browser && $(GO) test -count 1 -v
 	cd examples/otel-collector && $(GO) test -count 1 -v
 
+.PHONY: e2e-managed
+e2e-managed: ## hooks in the managed settings of the real agents (Linux, as root: nobody else sees what it writes to /etc)
+	unshare --mount sh -ec 'mount -t tmpfs none /mnt && mkdir /mnt/up /mnt/work && \
+		mount -t overlay overlay -o lowerdir=/etc,upperdir=/mnt/up,workdir=/mnt/work /etc && \
+		TRACESMITH_E2E_MANAGED=1 $(GO) test -tags e2e -count 1 -timeout 10m -run Managed -v ./e2e'
+
 .PHONY: ci
 ci: ## what a change must pass
 	.ci/run
