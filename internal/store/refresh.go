@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
 )
 
 // refreshPart is how many traces are summed in one transaction, so that other writers
@@ -12,22 +13,20 @@ const refreshPart = 50
 
 // Refresh sums the turns that a version without sums wrote, newest first. Lists lack
 // them until then. It returns how many that were; where there are none it takes a
-// moment.
+// moment. Each is tried once: one of which nothing can be read has no sum.
 func (s *Store) Refresh(ctx context.Context) (turns int, err error) {
-	for {
-		stale, err := query(ctx, s.db, scanText, `SELECT id FROM traces t LEFT JOIN turns ON turns.trace_id = t.id
-			WHERE turns.bytes IS NOT t.bytes ORDER BY t.started DESC LIMIT ?`, refreshPart)
-		if err != nil {
-			return turns, fmt.Errorf("store: refresh: %w", err)
-		}
-		if len(stale) == 0 {
-			return turns, nil
-		}
-		if err := s.sumUp(ctx, stale); err != nil {
-			return turns, fmt.Errorf("store: refresh: %w", err)
-		}
-		turns += len(stale)
+	stale, err := query(ctx, s.db, scanText, `SELECT id FROM traces t LEFT JOIN turns ON turns.trace_id = t.id
+		WHERE turns.bytes IS NOT t.bytes ORDER BY t.started DESC`)
+	if err != nil {
+		return 0, fmt.Errorf("store: refresh: %w", err)
 	}
+	for part := range slices.Chunk(stale, refreshPart) {
+		if err := s.sumUp(ctx, part); err != nil {
+			return turns, fmt.Errorf("store: refresh: %w", err)
+		}
+		turns += len(part)
+	}
+	return turns, nil
 }
 
 func (s *Store) sumUp(ctx context.Context, traces []string) error {

@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"context"
 	"database/sql"
 	"errors"
 	"io/fs"
@@ -8,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -65,6 +67,22 @@ func TestAnOlderProgramsWriteIsSummedWithTheNext(t *testing.T) {
 	got := summaries(t, s, store.Query{})[0]
 	if got.Runs != 3 || *got.Tokens.Input != 100 {
 		t.Errorf("%+v", got)
+	}
+}
+
+func TestATurnThatCannotBeReadIsTriedOnce(t *testing.T) {
+	s := open(t, store.Config{})
+	busy(t, s)
+	bad, _, _ := turn("bad", 1, noon.Add(time.Minute))
+	export(t, s, post(bad))
+	lite(t, s.Path(), "UPDATE runs SET wire = '{' WHERE trace_id = '"+bad.ID.String()+"'", "DELETE FROM turns", "DELETE FROM words")
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	if n, err := s.Refresh(ctx); n != 2 || err != nil {
+		t.Errorf("%d, %v", n, err)
+	}
+	if list := summaries(t, s, store.Query{}); len(list) != 1 || list[0].Thread != "busy" {
+		t.Errorf("%+v", list)
 	}
 }
 

@@ -16,10 +16,10 @@ export async function about(root) {
   if (!Array.isArray(places)) return;
   root.classList.toggle("away", places.length > 0);
   root.replaceChildren(el("p", {}, places.length === 0 ? "Turns are kept in the local store. Nothing leaves this machine."
-    : ["This page sends nothing. Your turns go to ", places.map((p, i) => [i > 0 ? "; " : "", place(p)])]));
+    : [el("span", { class: "aside" }, "This page sends nothing. "), "Your turns go to ", places.map((p, i) => [i > 0 ? "; " : "", place(p)])]));
 }
 
 function place({ address, project, content, last }) {
   const details = [project ? `project ${project}` : "", content ? CONTENT[content] ?? content : "", last ? `last ${when(last)}` : "nothing yet"];
-  return [el("strong", {}, address), ` (${details.filter(Boolean).join(", ")})`];
+  return [el("strong", {}, address), el("span", { class: "aside" }, ` (${details.filter(Boolean).join(", ")})`)];
 }
