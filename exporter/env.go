@@ -79,6 +79,9 @@ func Enabled(env func(string) string) bool {
 // be read: then New and NewClient refuse it, since runs would go where they were
 // not meant to. Package exporter/profile adds what "langsmith login" has stored.
 //
+// They are all that is read: no configuration of the program, and no policy of an
+// organisation, which package integrations/goagent follows.
+//
 // Other variables of theirs are not read: they tune what is different here (queue
 // lengths, threads), or name what package exporter/spool does in its own way.
 func ConfigFromEnv(env func(string) string) (Config, error) {

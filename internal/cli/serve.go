@@ -32,8 +32,8 @@ local store, where show finds it. The same port has the page of view, for whoeve
 the address that is printed. Nothing leaves this machine.
 
 Clients show a key, since everybody on this machine can reach the port: the one that is
-printed with the endpoint, which stays the same, or the LangSmith key of your settings.
-With --any-key they need none.`,
+printed with the endpoint, which stays the same, or the LangSmith key of your settings,
+unless a command or the keyring has it. With --any-key they need none.`,
 		Args: argCount(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.serve(cmd.Context(), listen, anyKey)
