@@ -50,6 +50,7 @@ func BenchmarkManyTurns(b *testing.B) {
 		{"search a common word", "/api/threads?q=handler+err"},
 		{"search in vain", "/api/threads?q=nowhere"},
 		{"filter failed", "/api/threads?failed=1"},
+		{"filter failed steps", "/api/threads?failed_steps=1"},
 		{"filter agent", "/api/threads?agent=pi&branch=main"},
 		{"open a thread", "/api/threads/" + threads[0]["id"].(string)},
 		{"open a turn", "/api/traces/" + trace},
