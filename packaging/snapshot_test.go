@@ -11,10 +11,10 @@ import (
 )
 
 // What a program of a release may weigh, and the archive that people download. Most of it
-// is SQLite, go-git with its transports, TLS, and the tables that tracebacks need.
+// is SQLite, go-git, TLS, and the tables that tracebacks need.
 const (
-	mostBytes  = 28 << 20
-	mostPacked = 15 << 20
+	mostBytes  = 25 << 20
+	mostPacked = 11 << 20
 )
 
 // dist is where make release-snapshot leaves its files.
