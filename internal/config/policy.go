@@ -22,8 +22,11 @@ type policy struct {
 // administrator can write to. A file that TRACESMITH_POLICY names counts only where
 // there is none, so that nobody can put another one in its place.
 func PolicyFile(env func(string) string) string {
-	system := systemPolicy()
-	if own := env("TRACESMITH_POLICY"); filepath.IsAbs(own) {
+	return policyOf(systemPolicy(), env("TRACESMITH_POLICY"))
+}
+
+func policyOf(system, own string) string {
+	if filepath.IsAbs(own) {
 		if _, err := os.Lstat(system); errors.Is(err, fs.ErrNotExist) {
 			return own
 		}

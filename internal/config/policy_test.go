@@ -116,6 +116,23 @@ func TestARuleForAllFoldersHoldsWhereNoneIsKnown(t *testing.T) {
 	}
 }
 
+func TestNobodyPutsAnotherPolicyInTheMachinesPlace(t *testing.T) {
+	dir := t.TempDir()
+	there, none, own := filepath.Join(dir, "policy.toml"), filepath.Join(dir, "none.toml"), filepath.Join(dir, "own.toml")
+	for _, path := range []string{there, own} {
+		if err := os.WriteFile(path, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, tc := range []struct{ system, own, want string }{
+		{there, own, there}, {there, none, there}, {there, "", there}, {none, own, own}, {none, "", none}, {none, "own.toml", none},
+	} {
+		if got := policyOf(tc.system, tc.own); got != tc.want {
+			t.Errorf("%+v: %s", tc, got)
+		}
+	}
+}
+
 func TestAPolicyThatIsALinkToNowhereIsNotMissing(t *testing.T) {
 	home, env := placeFiles(t, map[string]string{userTOML: `api_key = "key"`})
 	if err := os.Symlink(filepath.Join(home, "none"), filepath.Join(home, "policy.toml")); err != nil {
