@@ -11,10 +11,12 @@
 //	  tombstones/AGENT/HASH.json       what outlives a removed session
 //	  destinations/DESTINATION.json    when it was configured, how it fares
 //	  dead/DESTINATION/                runs that the destination refused for good
+//	  sent/                            copies of requests that were accepted
 //	  dropped.jsonl                    counts of what was lost, by reason
 //	  log/                             what happened, never what was said
 //
-// Hooks append and nothing else; the drainer owns all other files. Directories
-// are 0700, files 0600, symbolic links and directories of other users are
-// refused. Nothing here is slow to import: the hook links it.
+// Beside them others keep store/, relay/, serve/ and receipts/. Hooks append and
+// nothing else; the drainer owns all other files. Directories are 0700, files
+// 0600, symbolic links and directories of other users are refused (see package
+// private). Nothing here is slow to import: the hook links it.
 package journal

@@ -5,11 +5,12 @@ import (
 	"encoding/json"
 	"encoding/xml"
 	"errors"
-	"os"
+	"io"
 	"path/filepath"
 	"strings"
 
 	"github.com/tracesmith/tracesmith/integrations"
+	"github.com/tracesmith/tracesmith/internal/regular"
 )
 
 // The lines that enclose what install adds to a file of variables.
@@ -119,10 +120,18 @@ func HookStart(state, listen string) *integrations.Agent {
 // HookStartPath is where HookStart's file is, below the state's directory.
 func HookStartPath(state string) string { return filepath.Join(Dir(state), "start-by-hook") }
 
+// maxHookStart bounds what is read of HookStart's file.
+const maxHookStart = 4 << 10
+
 // HookStartAddress is the address that HookStart's file names; empty: the file is not
 // there, or not one that says so.
 func HookStartAddress(state string) string {
-	text, err := os.ReadFile(HookStartPath(state))
+	file, err := regular.OpenHere(HookStartPath(state)) // a hook asks, and waits for nobody
+	if err != nil {
+		return ""
+	}
+	defer file.Close()
+	text, err := io.ReadAll(io.LimitReader(file, maxHookStart))
 	if err != nil || !ownFile(text) {
 		return ""
 	}
