@@ -46,20 +46,3 @@ export async function wholeRun(run, trace, signal) {
   if (!response.ok) throw new Error(`the server answered ${response.status}`);
   return JSON.parse(await response.text());
 }
-
-// listen calls changed with the ids of traces that changed and of those that are gone, and state with whether
-// the page hears of changes. It stops when the signal aborts.
-export function listen(changed, state, signal) {
-  const source = new EventSource("api/events");
-  source.onopen = () => state(true);
-  source.onerror = () => state(false); // the browser tries again by itself
-  source.onmessage = (event) => {
-    try {
-      const news = JSON.parse(event.data);
-      changed(news.changed || [], news.removed || []);
-    } catch {
-      // A line that is no JSON tells of no trace.
-    }
-  };
-  signal.addEventListener("abort", () => source.close());
-}

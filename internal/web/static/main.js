@@ -1,10 +1,10 @@
 // The page's start: which view an address shows, keys, theme, and news of changes.
 
 import { about } from "./about.js";
-import { listen } from "./api.js";
 import { el, typing } from "./dom.js";
 import { openHelp } from "./help.js";
 import { list } from "./lists.js";
+import { listen } from "./news.js";
 import { thread } from "./thread.js";
 import { totals } from "./totals.js";
 import { turn } from "./turn.js";
@@ -93,17 +93,19 @@ function inList() {
   return view.list && (view.list.body.contains(document.activeElement) || document.activeElement === main);
 }
 
-// News of changes come in bursts while an agent works; a view refreshes at a calm pace.
-function news() {
+// News come in bursts while an agent works; a view refreshes at a calm pace.
+function hearNews() {
   const pending = new Set();
   const gone = new Set();
   let timer = null;
   const live = document.getElementById("live");
   const state = (on) => {
+    if (!on && !live.textContent) return; // it is about to begin
     live.textContent = on ? "live" : "reconnecting…";
     live.classList.toggle("on", on);
-    if (on && live.dataset.lost) changed(["*"], ["*"]); // something may have been missed
-    live.dataset.lost = on ? "" : "1";
+    if (on && live.dataset.lost === "1") changed(["*"], ["*"]); // something may have been missed
+    else if (on && live.dataset.lost === undefined) changed(["*"], []); // since the page asked for what it shows
+    live.dataset.lost = on ? "0" : "1";
   };
   const changed = (ids, lost) => {
     for (const id of ids) pending.add(id);
@@ -156,5 +158,5 @@ addEventListener("keydown", key);
 addEventListener("hashchange", show);
 theme();
 show();
-news();
+hearNews();
 about(document.getElementById("about"));
