@@ -31,7 +31,8 @@ var recordings = []string{
 // Hooks and drainers are killed with -9 at random, acknowledgements are lost, the
 // server answers 409 to a request as soon as any operation of it is known. In the
 // end it holds what the journal and the transcripts give, every run once, nothing
-// open. A hook that was killed before it wrote is the one thing that is lost.
+// open, and so does another, which gets spans. A hook that was killed before it wrote is
+// the one thing that is lost.
 func TestCrashesLoseNothingAndDoubleNothing(t *testing.T) {
 	rounds := len(recordings)
 	if n, err := strconv.Atoi(os.Getenv("TRACESMITH_CRASH_ROUNDS")); err == nil {
@@ -47,7 +48,7 @@ func TestCrashesLoseNothingAndDoubleNothing(t *testing.T) {
 
 func crash(t *testing.T, seed uint64, recording string) {
 	dice := &dice{rng: rand.New(rand.NewPCG(seed, 0))}
-	j := begin(t, recording, dice.faults())
+	j := begin(t, recording, dice.faults()).doubled(dice.faults())
 	killer := &killer{state: j.state, dice: dice}
 	defer killer.wait()
 	j.drive.Started = func(hook *os.Process) {

@@ -52,6 +52,7 @@ type journey struct {
 	t      *testing.T
 	drive  *Drive
 	server *ingest.Server
+	spans  *ingest.Server // another, which gets spans; nil: none does
 	state  string
 	agent  *exec.Cmd // plays the agent's process
 }
@@ -76,15 +77,7 @@ func begin(t *testing.T, recording string, faults []ingest.Fault) *journey {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server, err := ingest.Start(ingest.Config{Key: "key", Faults: faults}, "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-		defer cancel()
-		_ = server.Close(ctx)
-	})
+	server := listen(t, faults)
 	agent := exec.Command("sleep", "3600")
 	if name == cursor.Name { // which is known as the process that calls the hook, and by nothing else
 		agent = exec.Command(os.Args[0])
@@ -107,6 +100,27 @@ func begin(t *testing.T, recording string, faults []ingest.Fault) *journey {
 		j.drive.Host = caller.run
 	}
 	return j
+}
+
+// doubled has the session's runs go to another server as spans, too.
+func (j *journey) doubled(faults []ingest.Fault) *journey {
+	j.t.Helper()
+	j.spans = listen(j.t, faults)
+	return j.with("TRACESMITH_OTLP_ENDPOINT="+j.spans.URL()+"/otel", "TRACESMITH_OTLP_HEADERS=x-api-key=key")
+}
+
+func listen(t *testing.T, faults []ingest.Fault) *ingest.Server {
+	t.Helper()
+	server, err := ingest.Start(ingest.Config{Key: "key", Faults: faults}, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		_ = server.Close(ctx)
+	})
+	return server
 }
 
 // run plays the session; the agent's process is gone in the end.
@@ -191,6 +205,21 @@ func (j *journey) compare(want []runtypes.Wire) {
 	for _, v := range runtypes.ValidateWire(got) {
 		j.t.Error(v)
 	}
+	if j.spans == nil {
+		return
+	}
+	if diff := cmp.Diff(outlines(want), outlines(j.spans.Memory().Runs())); diff != "" {
+		j.t.Errorf("other runs came as spans (-replay +spans):\n%s", diff)
+	}
+}
+
+// outlines are what of runs a span cannot change.
+func outlines(runs []runtypes.Wire) (list []string) {
+	for _, run := range runs {
+		list = append(list, fmt.Sprintln(run.DottedOrder, run.Name, run.EndTime, run.Error, string(run.Inputs), string(run.Outputs)))
+	}
+	slices.Sort(list)
+	return list
 }
 
 // lines prints runs one a line, in an order of their own.
