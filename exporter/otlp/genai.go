@@ -1,6 +1,7 @@
 package otlp
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
 
@@ -57,13 +58,23 @@ func (a *attributes) genAI(kind runtypes.Kind, w *runtypes.Wire, meta map[string
 	a.text("gen_ai.completion", string(w.Outputs))
 }
 
+// providers are LangSmith's and the agents' names of providers that the GenAI conventions
+// call otherwise.
+var providers = map[string]string{
+	"amazon_bedrock": "aws.bedrock", "azure": "azure.ai.openai", "google": "gcp.gemini", "google_genai": "gcp.gemini",
+	"google_vertexai": "gcp.vertex_ai", "google_vertex": "gcp.vertex_ai", "google_anthropic_vertex": "gcp.vertex_ai",
+	"ibm": "ibm.watsonx.ai", "mistral": "mistral_ai", "mistralai": "mistral_ai", "xai": "x_ai",
+}
+
 // model adds what is known of a model call. The provider has two names: gen_ai.system is
 // the older one, which LangSmith reads.
 func (a *attributes) model(meta map[string]any) {
 	provider := word(meta, "ls_provider")
-	a.text("gen_ai.provider.name", provider)
+	a.text("gen_ai.provider.name", cmp.Or(providers[strings.ReplaceAll(provider, "-", "_")], provider))
 	a.text("gen_ai.system", provider)
 	a.text("gen_ai.request.model", word(meta, "ls_model_name"))
+	a.text("gen_ai.response.id", word(meta, "response_id"))
+	a.text("gen_ai.response.model", word(meta, "response_model"))
 	if reason := word(meta, "stop_reason"); reason != "" {
 		*a = append(*a, attribute.StringSlice("gen_ai.response.finish_reasons", []string{strings.ToValidUTF8(reason, "\uFFFD")}))
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -47,7 +48,7 @@ func span(run dialect.Run) (sdktrace.ReadOnlySpan, error) {
 	stub := tracetest.SpanStub{
 		Name:        cmp.Or(strings.ToValidUTF8(strings.TrimSpace(name+" "+with), "\uFFFD"), run.Name, "run"),
 		SpanContext: contextOf(run.TraceID, run.ID), SpanKind: as,
-		StartTime: start, EndTime: end, Events: events,
+		StartTime: nanoseconds(start), EndTime: nanoseconds(end), Events: events,
 		Resource:             resourceOf(meta),
 		InstrumentationScope: instrumentation.Scope{Name: scopeName, Version: runtypes.Version()},
 	}
@@ -58,12 +59,24 @@ func span(run dialect.Run) (sdktrace.ReadOnlySpan, error) {
 		class := errorClass(meta)
 		about.text("error.type", class)
 		stub.Status = sdktrace.Status{Code: codes.Error, Description: run.Error}
-		stub.Events = append(stub.Events, sdktrace.Event{Name: "exception", Time: end, Attributes: []attribute.KeyValue{
+		stub.Events = append(stub.Events, sdktrace.Event{Name: "exception", Time: stub.EndTime, Attributes: []attribute.KeyValue{
 			attribute.String("exception.type", class), attribute.String("exception.message", run.Error),
 		}})
 	}
 	stub.Attributes = about
 	return stub.Snapshot(), nil
+}
+
+// nanoseconds is the time next to t that a span can say: not before 1970, not after 2262.
+func nanoseconds(t time.Time) time.Time {
+	first, last := time.Unix(0, 1), time.Unix(0, math.MaxInt64)
+	switch {
+	case t.Before(first):
+		return first
+	case t.After(last):
+		return last
+	}
+	return t
 }
 
 // errorClass is the kind of an error, of few values.

@@ -2,9 +2,11 @@ package otlp
 
 import (
 	"fmt"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	commonpb "go.opentelemetry.io/proto/otlp/common/v1"
@@ -85,6 +87,37 @@ func TestASpanSpeaksTheGenAIConventions(t *testing.T) {
 	}
 	if resource := data.GetResourceSpans()[0].GetResource().GetAttributes(); len(data.GetResourceSpans()) != 1 || len(resource) != 4 {
 		t.Errorf("%v", resource)
+	}
+}
+
+func TestAProviderHasTheNameOfTheConventionsAndLangSmiths(t *testing.T) {
+	for name, want := range map[string]string{
+		"anthropic": "anthropic", "amazon_bedrock": "aws.bedrock", "amazon-bedrock": "aws.bedrock", "google_genai": "gcp.gemini", "acme-large": "acme-large",
+	} {
+		_, llm, _ := turn(1)
+		llm.Metadata["response_id"], llm.Metadata["response_model"] = "msg_1", "dated"
+		llm.Model.Provider = name
+		spans, _ := sent(t, post(llm))
+		got := about(spans["chat claude-opus-4-5"].GetAttributes())
+		if got["gen_ai.provider.name"] != want || got["gen_ai.system"] != name || got["gen_ai.response.id"] != "msg_1" || got["gen_ai.response.model"] != "dated" {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
+func TestAClockThatIsFarOffGivesASpanWithTimesAllTheSame(t *testing.T) {
+	root, _, tool := turn(1)
+	whole := runtypes.Merge(root, ended(root))
+	whole.Start = time.Date(1960, 1, 1, 0, 0, 0, 0, time.UTC)
+	tool.End, tool.Error = time.Date(2400, 1, 1, 0, 0, 0, 0, time.UTC), "late"
+	spans, _ := sent(t, post(whole), post(tool))
+	for name, span := range spans {
+		if start, end := span.GetStartTimeUnixNano(), span.GetEndTimeUnixNano(); start == 0 || end < start || end > math.MaxInt64 {
+			t.Errorf("%s: from %d to %d", name, start, end)
+		}
+	}
+	if len(spans) != 2 {
+		t.Errorf("%d spans", len(spans))
 	}
 }
 
