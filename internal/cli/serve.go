@@ -13,6 +13,7 @@ import (
 	"github.com/tracesmith/tracesmith/internal/ingest"
 	"github.com/tracesmith/tracesmith/internal/journal"
 	"github.com/tracesmith/tracesmith/internal/loopback"
+	"github.com/tracesmith/tracesmith/internal/store"
 	"github.com/tracesmith/tracesmith/internal/web"
 )
 
@@ -50,7 +51,7 @@ func (a *app) serve(ctx context.Context, listen string, anyKey bool) error {
 	if err != nil {
 		return err
 	}
-	runs, err := a.openStore(ctx, state)
+	runs, err := a.openStoreAs(ctx, store.Config{Path: storePath(state), Now: a.now, Late: true})
 	if err != nil {
 		return err
 	}

@@ -24,7 +24,11 @@ func (a *app) openState() (*journal.State, error) {
 
 // openStore opens the local store of runs, which lives beside the journals.
 func (a *app) openStore(ctx context.Context, state *journal.State) (*store.Store, error) {
-	runs, err := store.Open(ctx, store.Config{Path: storePath(state), Now: a.now})
+	return a.openStoreAs(ctx, store.Config{Path: storePath(state), Now: a.now})
+}
+
+func (a *app) openStoreAs(ctx context.Context, cfg store.Config) (*store.Store, error) {
+	runs, err := store.Open(ctx, cfg)
 	switch {
 	case errors.Is(err, store.ErrForeign), errors.Is(err, store.ErrCorrupt):
 		err = fmt.Errorf("%w: move it away, and a new one is made", err)

@@ -58,7 +58,7 @@ func (a *app) view(ctx context.Context, listen string, hosts []string, noOpen bo
 	if err != nil {
 		return err
 	}
-	runs, err := a.openStore(ctx, state)
+	runs, err := a.openStoreAs(ctx, store.Config{Path: storePath(state), Now: a.now, Late: true})
 	if err != nil {
 		return err
 	}
@@ -87,7 +87,8 @@ func (a *app) view(ctx context.Context, listen string, hosts []string, noOpen bo
 	return oneLine(errors.Join(server.Close(closing), runs.Close()))
 }
 
-// refresh sums what an earlier version stored, while the page is up already.
+// refresh does what may take seconds in an old store while the page is up already: it
+// removes what is too much, and sums what an earlier version stored.
 func (a *app) refresh(ctx context.Context, runs *store.Store) {
 	if _, err := runs.Refresh(ctx); err != nil && ctx.Err() == nil {
 		fmt.Fprintf(a.stderr, "tracesmith: older turns are missing in lists: %v\n", oneLine(err))

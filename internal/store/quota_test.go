@@ -100,3 +100,20 @@ func TestARunLargerThanTheStoreDoesNotStopIt(t *testing.T) {
 		t.Errorf("%+v %v", turns, err)
 	}
 }
+
+// A page that shows an old store is not to wait for what is too much in it.
+func TestWhatIsPastTheBoundsIsLeftToRefresh(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "d", "runs.db")
+	old := open(t, store.Config{Path: path, Now: func() time.Time { return noon }})
+	busy(t, old)
+	s := open(t, store.Config{Path: path, Late: true, Now: func() time.Time { return noon.AddDate(1, 0, 0) }})
+	if list := summaries(t, s, store.Query{}); len(list) != 1 {
+		t.Errorf("%+v", list)
+	}
+	if _, err := s.Refresh(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if list := summaries(t, s, store.Query{}); len(list) != 0 || removed(t, s)["age"].Traces != 1 {
+		t.Errorf("%+v", list)
+	}
+}

@@ -11,10 +11,13 @@ import (
 // do not wait long.
 const refreshPart = 50
 
-// Refresh sums the turns that a version without sums wrote, newest first. Lists lack
-// them until then. It returns how many that were; where there are none it takes a
+// Refresh removes what is past the bounds, and sums the turns that a version without sums
+// wrote, newest first. Lists lack them until then. It returns how many that were; where there are none it takes a
 // moment. Each is tried once: one of which nothing can be read has no sum.
 func (s *Store) Refresh(ctx context.Context) (turns int, err error) {
+	if err := s.pruneNow(ctx); err != nil {
+		return 0, fmt.Errorf("store: refresh: %w", err)
+	}
 	stale, err := query(ctx, s.db, scanText, `SELECT id FROM traces t LEFT JOIN turns ON turns.trace_id = t.id
 		WHERE turns.bytes IS NOT t.bytes ORDER BY t.started DESC`)
 	if err != nil {
@@ -27,6 +30,12 @@ func (s *Store) Refresh(ctx context.Context) (turns int, err error) {
 		turns += len(part)
 	}
 	return turns, nil
+}
+
+func (s *Store) pruneNow(ctx context.Context) error {
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	return s.prune(ctx)
 }
 
 func (s *Store) sumUp(ctx context.Context, traces []string) error {

@@ -33,6 +33,8 @@ type Config struct {
 	MaxAge   time.Duration // age, since the last write, at which a trace goes. 30 days
 	Busy     time.Duration // how long a write waits for another process. 5 s
 
+	Late bool // leave what is past the bounds to Refresh, or the next write: to remove much takes seconds
+
 	OnDrop func(lost []runtypes.Op, why error) // every run that Export cannot keep; may be nil
 	Now    func() time.Time                    // nil: time.Now
 }
@@ -94,7 +96,7 @@ func (s *Store) open(ctx context.Context) error {
 	db.SetMaxOpenConns(4) // a writer and a few readers
 	db.SetMaxIdleConns(4)
 	s.db = db
-	if err = migrate(ctx, db); err == nil {
+	if err = migrate(ctx, db); err == nil && !s.cfg.Late {
 		err = s.prune(ctx)
 	}
 	if err != nil {
