@@ -49,6 +49,11 @@ func TestATurnIsExportedAsAFileThatIsReadByItself(t *testing.T) {
 	b.do(chromedp.Navigate("file://" + file))
 	b.reads("h1", "Export me <script>window.owned = 1</script><img src=x")
 	b.reads("body", "Exit code 1")
+	// What was asked and what failed can be read without a click.
+	if text := b.text("body"); !strings.Contains(text, "javascript:window.owned=5 </textarea></pre>{{7*7}}") || !strings.Contains(text, `"command": "false"`) ||
+		!strings.Contains(text, "unpriced: claude-opus-4-5") || strings.Contains(text, "ls_agent_purpose") {
+		t.Errorf("at first sight: %s", text)
+	}
 	if eval[bool](b, "document.documentElement.textContent.includes('"+secret+"')") {
 		t.Error("a secret is in the file")
 	}

@@ -12,8 +12,9 @@ import (
 const refreshPart = 50
 
 // Refresh removes what is past the bounds, and sums the turns that a version without sums
-// wrote, newest first. Lists lack them until then. It returns how many that were; where there are none it takes a
-// moment. Each is tried once: one of which nothing can be read has no sum.
+// wrote, newest first. Lists lack them until then. It returns how many that were; where
+// there are none it takes a moment. Each is tried once: one of which nothing can be read
+// has no sum.
 func (s *Store) Refresh(ctx context.Context) (turns int, err error) {
 	if err := s.pruneNow(ctx); err != nil {
 		return 0, fmt.Errorf("store: refresh: %w", err)

@@ -125,7 +125,7 @@ func (p *page) facts(t store.Summary) {
 	p.WriteString("<dl>\n")
 	for _, fact := range [][2]string{
 		{"agent", t.Agent}, {"repository", t.Repo}, {"branch", t.Branch}, {"started", t.Start.UTC().Format(time.RFC3339)},
-		{"took", took(t.Start, t.End)}, {"model", t.Model}, {"tokens", spent(t.Tokens)}, {"runs", fmt.Sprint(t.Runs)},
+		{"took", took(t.Start, t.End)}, {"model", t.Model}, {"tokens", spent(t.Tokens)}, {"cost", price(t.Cost)}, {"runs", fmt.Sprint(t.Runs)},
 		{"captured", t.Level}, {"thread", t.Thread}, {"trace", t.TraceID},
 	} {
 		if fact[1] != "" {
@@ -156,13 +156,38 @@ func spent(t store.Tokens) string {
 	return strings.Join(parts, ", ")
 }
 
-// detail writes one run, folded.
+// price is what a turn cost; what has no price is named.
+func price(c store.Cost) string {
+	var parts []string
+	if c.Dollars != nil {
+		parts = append(parts, fmt.Sprintf("$%.4f", *c.Dollars))
+	}
+	if len(c.Unpriced) > 0 {
+		parts = append(parts, "unpriced: "+strings.Join(c.Unpriced, ", "))
+	}
+	return strings.Join(parts, " and ")
+}
+
+// ending is how a run with an error ended.
+func ending(h store.Head) string {
+	if h.Meta["ls_is_error_interrupt"] == true {
+		return "interrupted"
+	}
+	return "failed"
+}
+
+// detail writes one run, folded unless it is what a reader looks for: the turn itself, or
+// what failed.
 func (h *Handler) detail(ctx context.Context, p *page, head store.Head) error {
 	wire, err := h.cfg.Store.Run(ctx, head.TraceID, head.ID)
 	if err != nil {
 		return err
 	}
-	p.WriteString("<details><summary>")
+	if head.ParentRunID == "" || head.Error != "" {
+		p.WriteString("<details open><summary>")
+	} else {
+		p.WriteString("<details><summary>")
+	}
 	p.say(string(head.Kind()) + " " + head.Name)
 	p.WriteString(" <span>")
 	facts := []string{"+" + head.Start.Sub(p.start).Round(time.Millisecond).String(), took(head.Start, head.End)}
@@ -175,7 +200,7 @@ func (h *Handler) detail(ctx context.Context, p *page, head store.Head) error {
 	p.say(strings.Join(facts, " · "))
 	p.WriteString("</span>")
 	if head.Error != "" {
-		p.WriteString(` <span class="error">failed</span>`)
+		p.WriteString(` <span class="error">` + ending(head) + `</span>`)
 	}
 	p.WriteString("</summary>\n")
 	metadata, err := json.Marshal(head.Meta)
@@ -185,12 +210,16 @@ func (h *Handler) detail(ctx context.Context, p *page, head store.Head) error {
 	for _, part := range []struct {
 		name string
 		raw  json.RawMessage
-	}{{"inputs", wire.Inputs}, {"outputs", wire.Outputs}, {"metadata", metadata}} {
+	}{{"inputs", wire.Inputs}, {"outputs", wire.Outputs}} {
 		if err := p.part(part.name, part.raw); err != nil {
 			return err
 		}
 	}
-	p.WriteString("</details>\n")
+	p.WriteString("<details><summary>metadata</summary>\n")
+	if err := p.part("", metadata); err != nil {
+		return err
+	}
+	p.WriteString("</details>\n</details>\n")
 	return nil
 }
 
@@ -214,7 +243,9 @@ func (p *page) part(name string, raw json.RawMessage) error {
 	short := shortener{text: maxText, all: p.left}
 	v = short.value(v)
 	p.left = short.all
-	p.WriteString("<h3>" + name + "</h3>\n")
+	if name != "" {
+		p.WriteString("<h3>" + name + "</h3>\n")
+	}
 	if object, ok := v.(map[string]any); ok && len(object) == 1 {
 		if messages, ok := object["messages"].([]any); ok {
 			for _, message := range messages {
