@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -84,7 +85,7 @@ func (n *counts) costs() (c Cost) {
 	}
 	for model := range strings.SplitSeq(n.unpriced, "\n") {
 		// Joined lists have a comma between them, and a model of no name is one too.
-		if model = strings.TrimPrefix(model, ","); model != "" {
+		if model = strings.TrimPrefix(model, ","); model != "" && !slices.Contains(c.Unpriced, model) {
 			c.Unpriced = append(c.Unpriced, model)
 		}
 	}

@@ -183,6 +183,24 @@ func TestThreadsAreSumsOfTheirTurns(t *testing.T) {
 	}
 }
 
+func TestAModelWithoutAPriceIsNamedOnce(t *testing.T) {
+	s := open(t, store.Config{})
+	for i, names := range [][]string{{"own"}, {"own", "other"}} {
+		root, _, _ := turn("th", i+1, noon.Add(time.Duration(i)*time.Minute))
+		ops := post(root)
+		for _, name := range names {
+			llm := runtypes.LLM(root, runID(noon, fmt.Sprint(i, name)), root.Start.Add(time.Second), runtypes.Model{Name: name})
+			llm.Usage = &runtypes.Usage{Input: 5, Output: 1}
+			ops = append(ops, post(runtypes.Finish(llm, root.Start.Add(2*time.Second)))...)
+		}
+		export(t, s, ops)
+	}
+	thread, err := s.Thread(t.Context(), "th")
+	if slices.Sort(thread.Cost.Unpriced); err != nil || !slices.Equal(thread.Cost.Unpriced, []string{"other", "own"}) {
+		t.Errorf("%q, %v", thread.Cost.Unpriced, err)
+	}
+}
+
 func TestAThreadIsFoundWhateverItIsCalled(t *testing.T) {
 	s := open(t, store.Config{})
 	names := []string{"it's", `"quoted"`, "nul\x00l", "<b>&amp;</b>", "\u202eevil", strings.Repeat("long", 2000)}

@@ -1,6 +1,8 @@
 // News of changes, as the server tells them. A browser keeps but a few connections to one
 // server, so of all tabs with this page one listens, and tells the others.
 
+const AGAIN = 5000; // milliseconds until a server that refused is asked again
+
 // listen calls changed with the ids of traces that changed and of those that are gone, and
 // state with whether the page hears of changes. It stops when the signal aborts.
 export function listen(changed, state, signal) {
@@ -21,16 +23,25 @@ export function listen(changed, state, signal) {
   });
   signal.addEventListener("abort", () => others?.close());
   const lead = () => new Promise((done) => {
-    const source = new EventSource("api/events");
-    source.onopen = () => tell({ on: true });
-    source.onerror = () => tell({ on: false }); // the browser tries again by itself
-    source.onmessage = (event) => {
-      try {
-        tell(JSON.parse(event.data));
-      } catch {
-        // A line that is no JSON tells of no trace.
-      }
+    let source = null;
+    const open = () => {
+      if (signal.aborted) return;
+      source = new EventSource("api/events");
+      source.onopen = () => tell({ on: true });
+      source.onerror = () => {
+        tell({ on: false });
+        // The browser tries again by itself, unless it was refused.
+        if (source.readyState === EventSource.CLOSED) setTimeout(open, AGAIN);
+      };
+      source.onmessage = (event) => {
+        try {
+          tell(JSON.parse(event.data));
+        } catch {
+          // A line that is no JSON tells of no trace.
+        }
+      };
     };
+    open();
     signal.addEventListener("abort", () => {
       source.close();
       done();
