@@ -31,7 +31,7 @@ func (f *fold) flush(ctx context.Context) error {
 		return err
 	}
 	f.enter() // before the commit: after it nobody would
-	f.countCorrupt()
+	f.countOnce()
 	if err := f.commit(); err != nil {
 		return err
 	}
@@ -61,6 +61,7 @@ func (f *fold) deliver(ctx context.Context) error {
 		f.slowly = f.d.delivered(f.dest)
 	}
 	f.pending, f.bytes = nil, 0
+	f.cp.Stuck = journal.Stuck{}
 	return nil
 }
 
@@ -132,13 +133,15 @@ func (f *fold) commit() error {
 	return f.session.Commit(f.dest.ID, f.cp)
 }
 
-// countCorrupt counts lines that are no entries. Each has an id, since every destination
-// comes across it, and once more after a checkpoint was lost.
-func (f *fold) countCorrupt() {
-	if err := f.d.state.DropOnce(journal.DropCorrupt, f.corrupt); err != nil {
-		f.d.log.Error("drop not counted", "reason", journal.DropCorrupt, "count", len(f.corrupt))
+// countOnce counts lines that are no entries, and such as are too long to be read. Each
+// has an id, since every destination comes across it, and may do so more than once.
+func (f *fold) countOnce() {
+	for reason, ids := range map[string][]string{journal.DropCorrupt: f.corrupt, journal.DropLongLine: f.long} {
+		if err := f.d.state.DropOnce(reason, ids); err != nil {
+			f.d.log.Error("drop not counted", "reason", reason, "count", len(ids))
+		}
 	}
-	f.corrupt = nil
+	f.corrupt, f.long = nil, nil
 }
 
 // countLost writes down what the commit has made final.

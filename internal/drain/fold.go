@@ -40,6 +40,7 @@ type fold struct {
 	pending []runtypes.Op // taken and not delivered
 	whole   []uuid.UUID   // traces delivered with their ends since the last commit
 	corrupt []string      // lines that are no entries, read since then
+	long    []string      // and lines of the agent's that were too long
 	bytes   int           // of pending
 	entries int           // applied since the last commit
 	slowly  bool          // the destination is to be left alone after the commit
@@ -72,7 +73,7 @@ func (f *fold) load() error {
 	}
 	f.cp, f.reducer = cp, reducer
 	f.out = writes{d: f.d, of: f.session, dest: f.dest, since: f.d.since[f.dest.ID], cp: &f.cp, lost: map[string]int{}}
-	f.pending, f.bytes, f.entries, f.whole, f.corrupt = nil, 0, 0, nil, nil
+	f.pending, f.bytes, f.entries, f.whole, f.corrupt, f.long = nil, 0, 0, nil, nil, nil
 	return nil
 }
 
@@ -244,8 +245,8 @@ func (f *fold) apply(look *files, e integrations.Event) (ops []runtypes.Op) {
 		if fault := recover(); fault != nil {
 			f.fault(e.Kind, &panicError{fault})
 		}
-		f.count(journal.DropLongLine, look.skipped)
-		look.skipped = 0
+		f.long = slices.AppendSeq(f.long, maps.Keys(look.skipped))
+		clear(look.skipped)
 	}()
 	ops, err := f.reducer.Apply(look, e)
 	if err != nil {

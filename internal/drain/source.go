@@ -1,6 +1,8 @@
 package drain
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"io"
 	"io/fs"
@@ -29,12 +31,12 @@ const (
 type files struct {
 	sizes   journal.Positions // as noted before the journal was read
 	late    journal.Positions // of files that were first asked for after that
-	skipped int               // lines that were too long
+	skipped map[string]bool   // lines that were too long, by id
 	recall  func(ref string) (integrations.Event, error)
 }
 
 func newFiles(watch iter.Seq[string]) *files {
-	f := &files{sizes: journal.Positions{}, late: journal.Positions{}}
+	f := &files{sizes: journal.Positions{}, late: journal.Positions{}, skipped: map[string]bool{}}
 	for path := range watch {
 		f.sizes[path] = sizeOf(path)
 	}
@@ -53,7 +55,7 @@ func NewSnapshot() Snapshot { return Snapshot{newFiles(func(func(string) bool) {
 func (s Snapshot) Tells(recall func(ref string) (integrations.Event, error)) { s.recall = recall }
 
 // Skipped is how many lines were too long to be read, so far.
-func (s Snapshot) Skipped() int { return s.skipped }
+func (s Snapshot) Skipped() int { return len(s.skipped) }
 
 // Glob implements integrations.Source.
 func (f *files) Glob(pattern string) ([]string, error) {
@@ -98,7 +100,7 @@ func (f *files) Lines(path string, from int64) iter.Seq2[integrations.Line, erro
 				return
 			}
 			if line.Long {
-				f.skipped++
+				f.skipped[lineID(path, line.Offset)] = true
 				continue
 			}
 			if !yield(integrations.Line{Offset: line.Offset, Next: line.Next, Data: line.Data}, nil) {
@@ -106,6 +108,12 @@ func (f *files) Lines(path string, from int64) iter.Seq2[integrations.Line, erro
 			}
 		}
 	}
+}
+
+// lineID names a line of a file, whoever meets it and however often.
+func lineID(path string, offset int64) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s %d", path, offset))
+	return hex.EncodeToString(sum[:16])
 }
 
 // Rows implements integrations.Source.
