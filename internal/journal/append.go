@@ -137,15 +137,23 @@ func (s *Session) lockAppend(wait time.Duration) (*Lock, error) {
 
 // appendAlone writes a line to a journal that no other process knows of.
 func (s *Session) appendAlone(line []byte) error {
-	id, err := uuid.NewRandom()
+	path, err := s.privatePath()
 	if err != nil {
-		return fmt.Errorf("journal: private file: %w", err)
+		return err
 	}
-	path := s.path("journal." + strconv.Itoa(os.Getpid()) + "-" + id.String()[:8] + ".jsonl")
 	if err = appendLine(path, line); missing(err) && s.prepare() == nil {
 		return appendLine(path, line) // the session was removed meanwhile
 	}
 	return err
+}
+
+// privatePath names a journal file that no other writer has.
+func (s *Session) privatePath() (string, error) {
+	id, err := uuid.NewRandom()
+	if err != nil {
+		return "", fmt.Errorf("journal: private file: %w", err)
+	}
+	return s.path("journal." + strconv.Itoa(os.Getpid()) + "-" + id.String()[:8] + ".jsonl"), nil
 }
 
 // appendLine adds a line to a file in one write. If a writer was killed halfway

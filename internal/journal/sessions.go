@@ -147,7 +147,13 @@ func (s *Session) moveAway(unlock func(), seen Positions) error {
 	gone := &Session{state: s.state, agent: s.agent, hash: s.hash, dir: away}
 	if grown, err := gone.grown(seen); err != nil || grown {
 		// A hook without the lock got in between: put everything back.
-		return errors.Join(err, os.Rename(away, s.dir), ErrBehind)
+		if os.Rename(away, s.dir) == nil {
+			return errors.Join(err, ErrBehind)
+		}
+		// Another hook has begun the session anew: it takes what is new over.
+		if err := gone.handOver(s, seen); err != nil {
+			return fmt.Errorf("journal: remove: %w", err)
+		}
 	}
 	if err := os.RemoveAll(away); err != nil {
 		return fmt.Errorf("journal: remove: %w", err)
@@ -155,14 +161,52 @@ func (s *Session) moveAway(unlock func(), seen Positions) error {
 	return nil
 }
 
-// grown reports whether the journal's files differ from what was seen.
+// handOver gives what was written to a session that is on its way out, and that
+// nobody has seen, to the one that began in its place. A private file goes as it
+// is, since its writer may have it open.
+func (s *Session) handOver(to *Session, seen Positions) error {
+	sizes, err := s.Sizes()
+	if err != nil {
+		return err
+	}
+	for name, size := range sizes {
+		was, known := seen[name]
+		switch {
+		case !known && name != journalName:
+			err = os.Rename(s.path(name), to.path(name))
+		case size > was:
+			err = to.adopt(s.path(name), was)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// adopt copies the lines of another session's file from a position on into a
+// private file.
+func (s *Session) adopt(file string, from int64) error {
+	data, err := os.ReadFile(file)
+	if err != nil || int64(len(data)) <= from {
+		return err
+	}
+	path, err := s.privatePath()
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, data[from:], 0o600)
+}
+
+// grown reports whether the journal's files differ from what was seen. A file
+// that is new counts though it is empty: its writer is about to write.
 func (s *Session) grown(seen Positions) (bool, error) {
 	sizes, err := s.Sizes()
 	if err != nil {
 		return false, err
 	}
 	for name, size := range sizes {
-		if seen[name] != size {
+		if was, known := seen[name]; !known || was != size {
 			return true, nil
 		}
 	}
