@@ -36,10 +36,6 @@ func (f *fold) export(ctx context.Context, part []runtypes.Op) error {
 	}
 	if f.vague(err) {
 		f.noteStuck()
-		return err
-	}
-	if err == nil {
-		f.cp.Stuck = journal.Stuck{}
 	}
 	return err
 }

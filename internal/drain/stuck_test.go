@@ -3,6 +3,7 @@ package drain
 import (
 	"context"
 	"errors"
+	"path/filepath"
 	"slices"
 	"testing"
 	"time"
@@ -98,6 +99,22 @@ func TestARunThatNeverGetsThroughIsGivenUpForTheOthers(t *testing.T) {
 		t.Error(err)
 	}
 	p.wantRefused(2)
+}
+
+func TestWhatGetsThroughBeforeARunEveryTimeDoesNotKeepIt(t *testing.T) {
+	p := newPasser(t)
+	p.cfg.MaxOps = 2
+	p.refuses = names("bad")
+	path := filepath.Join(t.TempDir(), "transcript")
+	p.write(path, "a", "b", "c", "d", "bad", "e") // which come at once and go in parts
+	p.hook("start", toyData{Path: path})
+	p.wait()
+	p.wantRefused(0)
+	p.mustDrain()
+	p.wantRefused(1)
+	if len(p.server.runs) != 5 {
+		t.Errorf("%d runs arrived", len(p.server.runs))
+	}
 }
 
 func TestWhatIsDownForLongCostsNothing(t *testing.T) {
