@@ -128,10 +128,16 @@ func (a *app) pageConfig(state *journal.State, runs *store.Store) (web.Config, e
 func (a *app) leaves(state *journal.State, dir string) []web.Destination {
 	records, _ := state.Destinations() // what cannot be read tells of nothing
 	delete(records, "store")           // it is on this machine
-	var list []web.Destination
-	if settings, err := a.settings("", dir); err == nil && settings.Enabled {
+	var list []web.Destination         // nil: not known, where the settings cannot be read
+	if settings, err := a.settings("", dir); err == nil {
+		list = []web.Destination{}
+		if !settings.Enabled {
+			settings = settings.Offline()
+		}
 		add := func(id, address, project string) {
-			list = append(list, web.Destination{Address: address, Project: project, Content: string(settings.Content), Last: records[id].Delivered})
+			list = append(list, web.Destination{
+				Address: address, Project: project, Content: string(settings.Content), Bare: !settings.Redact, Last: records[id].Delivered,
+			})
 			delete(records, id)
 		}
 		for _, place := range settings.Places() {

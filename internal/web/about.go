@@ -7,6 +7,7 @@ type destination struct {
 	Address string  `json:"address"`
 	Project *string `json:"project"`
 	Content *string `json:"content"`
+	Bare    bool    `json:"unredacted"`
 	Last    *string `json:"last"`
 }
 
@@ -14,9 +15,12 @@ type destination struct {
 // machine, but what is recorded may. null is not known.
 func (h *Handler) about(*http.Request) (any, error) {
 	var places []destination
-	if h.cfg.Destinations != nil {
-		places = each(h.cfg.Destinations(), func(d Destination) destination {
-			return destination{d.Address, known(d.Project), known(d.Content), moment(d.Last)}
+	if h.cfg.Destinations == nil {
+		return map[string]any{"destinations": places}, nil
+	}
+	if list := h.cfg.Destinations(); list != nil {
+		places = each(list, func(d Destination) destination {
+			return destination{d.Address, known(d.Project), known(d.Content), d.Bare, moment(d.Last)}
 		})
 	}
 	return map[string]any{"destinations": places}, nil

@@ -236,11 +236,12 @@ func TestALinkLeadsToLangSmithOnlyWhereTheTurnIs(t *testing.T) {
 
 func TestThePageIsToldWhereTurnsGo(t *testing.T) {
 	for want, destinations := range map[string]func() []web.Destination{
-		`{"destinations":null}`: nil,
-		`{"destinations":[]}`:   func() []web.Destination { return nil },
-		`{"destinations":[{"address":"https://eu.example","project":"mine","content":"full","last":"2026-11-30T12:00:00Z"},
-			{"address":"http://localhost:4318","project":null,"content":null,"last":null}]}`: func() []web.Destination {
-			return []web.Destination{{Address: "https://eu.example", Project: "mine", Content: "full", Last: noon}, {Address: "http://localhost:4318"}}
+		`{"destinations":null}`:  nil,
+		`{"destinations":[]}`:    func() []web.Destination { return []web.Destination{} },
+		`{"destinations":null} `: func() []web.Destination { return nil },
+		`{"destinations":[{"address":"https://eu.example","project":"mine","content":"full","unredacted":true,"last":"2026-11-30T12:00:00Z"},
+			{"address":"http://localhost:4318","project":null,"content":null,"unredacted":false,"last":null}]}`: func() []web.Destination {
+			return []web.Destination{{Address: "https://eu.example", Project: "mine", Content: "full", Bare: true, Last: noon}, {Address: "http://localhost:4318"}}
 		},
 	} {
 		w := newWorld(t, web.Config{Destinations: destinations})

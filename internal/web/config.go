@@ -25,7 +25,8 @@ type Config struct {
 	Elsewhere func(trace string) bool
 	Open      func(ctx context.Context, trace string) (string, error)
 
-	// Destinations are where turns leave this machine for, none if they stay. nil: not known.
+	// Destinations are where turns leave this machine for, an empty list if they stay. nil,
+	// or a nil list: not known.
 	Destinations func() []Destination
 
 	Poll time.Duration  // how often the store is looked at while somebody listens. 300 ms
@@ -37,6 +38,7 @@ type Destination struct {
 	Address string    // without keys
 	Project string    // empty: the agent's name, or there are none
 	Content string    // how much of a turn goes there by the settings; empty: it went there by others
+	Bare    bool      // it goes there without redaction
 	Last    time.Time // of the last delivery; zero: none yet
 }
 

@@ -4,7 +4,7 @@ import { get } from "./api.js";
 import { el } from "./dom.js";
 import { when } from "./format.js";
 
-const CONTENT = { "full": "redacted", "no-tool-content": "without what tools were given and gave", "metadata": "without content" };
+const CONTENT = { "full": "", "no-tool-content": "without what tools were given and gave", "metadata": "without content" };
 
 export async function about(root) {
   let places;
@@ -19,7 +19,8 @@ export async function about(root) {
     : [el("span", { class: "aside" }, "This page sends nothing. "), "Your turns go to ", places.map((p, i) => [i > 0 ? "; " : "", place(p)])]));
 }
 
-function place({ address, project, content, last }) {
-  const details = [project ? `project ${project}` : "", content ? CONTENT[content] ?? content : "", last ? `last ${when(last)}` : "nothing yet"];
+function place({ address, project, content, unredacted, last }) {
+  const redacted = unredacted ? "NOT redacted" : "redacted";
+  const details = [project ? `project ${project}` : "", content ? CONTENT[content] ?? content : "", content && content !== "metadata" ? redacted : "", last ? `last ${when(last)}` : "nothing yet"];
   return [el("strong", {}, address), el("span", { class: "aside" }, ` (${details.filter(Boolean).join(", ")})`)];
 }

@@ -42,6 +42,7 @@ function show() {
     else a.removeAttribute("aria-current");
   }
   main.focus({ preventScroll: true });
+  about(document.getElementById("about")); // the settings may have changed
 }
 
 // decoded reads a part of the address; what somebody mistyped stands for itself.
@@ -159,4 +160,3 @@ addEventListener("hashchange", show);
 theme();
 show();
 hearNews();
-about(document.getElementById("about"));
