@@ -75,7 +75,10 @@ func (a *app) try(ctx context.Context, argv []string) error {
 	begin := a.now()
 	ended := a.runAgent(ctx, argv[0], slices.Concat(extra, argv[1:]))
 	var exit *exec.ExitError
-	if ended != nil && !errors.As(ended, &exit) {
+	switch {
+	case errors.Is(ended, exec.ErrNotFound):
+		return fmt.Errorf("try: %s is not in PATH: install it, or see what recorded sessions look like: tracesmith demo", argv[0])
+	case ended != nil && !errors.As(ended, &exit):
 		return fmt.Errorf("try: %w", ended)
 	}
 	if err := a.drain(ctx, drainFlags{all: true, wait: true}); err != nil {
