@@ -25,10 +25,10 @@ func (s *Store) Export(ctx context.Context, ops []runtypes.Op) (rest []runtypes.
 			s.cfg.OnDrop([]runtypes.Op{op}, err)
 			continue
 		}
-		writes = append(writes, write{op.Verb, w})
+		writes, rest = append(writes, write{op.Verb, w}), append(rest, op)
 	}
 	if err := s.apply(ctx, writes); err != nil {
-		return ops, err
+		return rest, err
 	}
 	return nil, nil
 }

@@ -85,8 +85,9 @@ func TestWhatCannotBeStoredIsHandedBack(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	root, llm, _ := turn("th", 1, noon)
-	if rest, err := s.Export(t.Context(), post(root, llm)); err == nil || len(rest) != 2 {
+	root, llm, tool := turn("th", 1, noon)
+	tool.Outputs = []byte(`{"cut`) // it is dropped, and not to be dropped again
+	if rest, err := s.Export(t.Context(), post(root, tool, llm)); err == nil || len(rest) != 2 || rest[1].Run.ID != llm.ID {
 		t.Errorf("%d left, %v", len(rest), err)
 	}
 }
