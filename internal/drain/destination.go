@@ -86,13 +86,17 @@ func (d *Drainer) register(dest Destination, oldest time.Time) (time.Time, error
 	return record.Since, err
 }
 
-// check notes that a destination cannot be used, as it does a delivery that failed.
+// check keeps the drainer from a destination that cannot be used, and notes it as a
+// delivery that failed: again only after a rest, which may be over in this life.
 func (d *Drainer) check(dest Destination) {
-	if dest.Broken == nil || !d.cfg.Insist && d.resting(dest) {
-		return
+	switch {
+	case dest.Broken == nil:
+	case !d.cfg.Insist && d.resting(dest):
+		d.down.add(dest.ID, dest.Broken)
+	default:
+		d.leaveOut(dest, dest.Broken)
+		d.failed(dest, dest.Broken)
 	}
-	d.leaveOut(dest, dest.Broken)
-	d.failed(dest, dest.Broken)
 }
 
 // leaveOut keeps the drainer from a destination for the rest of its life.

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -181,6 +182,28 @@ func TestADestinationThatCannotBeUsedIsSaidAndHoldsUpNoOther(t *testing.T) {
 	if d := b.status().Destinations[1]; d.Failures > 0 || d.Resting {
 		t.Errorf("status %+v", d)
 	}
+}
+
+func TestADestinationThatCannotBeUsedIsLeftOutThoughItsRestEndsMeanwhile(t *testing.T) {
+	b := newBench(t)
+	var late atomic.Int64
+	b.cfg.Now = func() time.Time { return began.Add(time.Duration(late.Load())) }
+	slow := b.server.destination("one")
+	slow.Export = func(ctx context.Context, ops []runtypes.Op) ([]runtypes.Op, error) {
+		late.Add(int64(time.Hour))
+		return b.server.export(ctx, ops)
+	}
+	b.cfg.Destinations = []Destination{{ID: "store", Name: "local store", Past: true, Broken: errors.New("not a store")}, slow}
+	b.hook("start", toyData{})
+	if err := b.drain(); err == nil {
+		t.Error("nobody said that a destination cannot be used")
+	}
+	late.Store(0)
+	b.hook("stop", toyData{})
+	if err := b.drain(); err != nil {
+		t.Errorf("said again while it rests: %v", err)
+	}
+	b.want("Toy Turn")
 }
 
 func TestOneBadFileDoesNotHideTheRestOfTheStatus(t *testing.T) {
