@@ -3,6 +3,7 @@ package drain
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -15,6 +16,7 @@ import (
 	"github.com/tracesmith/tracesmith/integrations"
 	"github.com/tracesmith/tracesmith/internal/journal"
 	"github.com/tracesmith/tracesmith/internal/lines"
+	"github.com/tracesmith/tracesmith/internal/regular"
 	"github.com/tracesmith/tracesmith/internal/sqliteread"
 )
 
@@ -171,17 +173,13 @@ func sizeOf(path string) int64 {
 	return info.Size()
 }
 
-// openRegular opens a file that cannot block: no pipe, no device.
+// openRegular opens a file that cannot block; anything else counts as missing.
 func openRegular(path string) (*os.File, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, fmt.Errorf("drain: open: %w", err)
-	}
-	if !info.Mode().IsRegular() {
+	file, err := regular.Open(path)
+	switch {
+	case errors.Is(err, regular.Err):
 		return nil, fmt.Errorf("drain: %s is no regular file: %w", filepath.Base(path), fs.ErrNotExist)
-	}
-	file, err := os.Open(path)
-	if err != nil {
+	case err != nil:
 		return nil, fmt.Errorf("drain: open: %w", err)
 	}
 	return file, nil
