@@ -84,7 +84,7 @@ func (h *handler) take(w http.ResponseWriter, r *http.Request, raw []byte, swap 
 		return
 	}
 	s := h.tell(r.Context(), writes)
-	if len(s.ours) > 0 || swap {
+	if len(s.ours)+len(s.lost) > 0 || swap {
 		s.lost, s.unsure = append(s.lost, s.unsure...), nil
 	}
 	if len(s.ours)+len(s.lost) == 0 {

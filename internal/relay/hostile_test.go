@@ -134,6 +134,33 @@ func TestARunThatCannotBeReadCostsOnlyItself(t *testing.T) {
 	}
 }
 
+// A run that names no trace stands beside one that is known for Deep Agents Code's.
+func TestARunOfNobodyBesideALostOneIsLostWithIt(t *testing.T) {
+	s := newStory("thread", "turn-1", 1)
+	root := s.run(nil, "agent", "chain", nil)
+	delete(root, "start_time")
+	nobodys := s.run(root, "execute", "tool", nil)
+	delete(nobodys, "trace_id")
+	delete(nobodys, "extra")
+	theirs := newStory("their-thread", "their-turn", 1).run(nil, "chain", "chain", map[string]any{"ls_integration": "langchain"})
+	for name, list := range map[string][]native{
+		"alone":       {begin(root), begin(nobodys)},
+		"with others": {begin(root), begin(nobodys), begin(theirs)},
+	} {
+		upstream := newFar(t, http.StatusAccepted)
+		url, _, dir := before(t, upstream.URL)
+		ask(t, "POST", url+"/runs/batch", http.Header{"X-Api-Key": {ownKey}, "User-Agent": {"theirs"}}, batchOf(list))
+		for _, each := range upstream.seen() {
+			if each.Header.Get("User-Agent") == "theirs" && strings.Contains(each.Body, "execute") {
+				t.Errorf("%s: passed on: %s", name, each.Body)
+			}
+		}
+		if lost := losses(t, dir); lost[DropUnreadable] != 2 {
+			t.Errorf("%s: losses %v", name, lost)
+		}
+	}
+}
+
 func losses(t *testing.T, dir string) map[string]int64 {
 	t.Helper()
 	state, err := journal.Open(dir)
