@@ -88,3 +88,15 @@ func TestAForeignRootTellsWhoseItsChildrenAre(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 }
+
+func TestAForeignRootBehindItsChildrenIsWaitedForNoMore(t *testing.T) {
+	in := &intake{index: openedIndex(t, t.TempDir())}
+	var writes ingest.Writes
+	for _, trace := range []string{"a", "b"} {
+		child := runtypes.Wire{ID: trace + "1", TraceID: trace, ParentRunID: trace, Extra: []byte(`{"metadata":{"langgraph_node":"tools"}}`)}
+		writes.Posts = append(writes.Posts, child, runtypes.Wire{ID: trace, TraceID: trace})
+	}
+	if s := in.sort(writes); s.open || s.others != 4 {
+		t.Errorf("%+v", s)
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -40,17 +41,26 @@ type intake struct {
 // maxForeign bounds the traces of others that are remembered.
 const maxForeign = 4096
 
-// others remembers that a trace is not ours, or tells whether it is known to be.
-func (in *intake) others(op operation) bool {
+// noteForeign remembers the traces of roots that are not ours.
+func (in *intake) noteForeign(ops []operation) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	if op.wire.ParentRunID == "" && !in.foreign[op.wire.TraceID] {
+	for _, op := range ops {
+		if op.wire.ParentRunID != "" || in.foreign[op.wire.TraceID] {
+			continue
+		}
 		if in.foreign == nil || len(in.foreign) >= maxForeign {
 			in.foreign = map[string]bool{}
 		}
 		in.foreign[op.wire.TraceID] = true
 	}
-	return in.foreign[op.wire.TraceID]
+}
+
+// isForeign reports whether a trace is known not to be ours.
+func (in *intake) isForeign(trace string) bool {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return in.foreign[trace]
 }
 
 // operation is one write of a request.
@@ -87,14 +97,19 @@ func (in *intake) sort(writes ingest.Writes) sorted {
 			s.known[op.wire.TraceID] = true
 		}
 	}
+	var others []operation
 	for _, op := range all {
 		if s.known[op.wire.TraceID] {
 			s.ours = append(s.ours, op)
-			continue
+		} else {
+			others = append(others, op)
 		}
-		s.others++
-		s.open = s.open || !in.others(op) && text(op.wire.Metadata(), "langgraph_node") != ""
 	}
+	s.others = len(others)
+	in.noteForeign(others)
+	s.open = slices.ContainsFunc(others, func(op operation) bool {
+		return !in.isForeign(op.wire.TraceID) && text(op.wire.Metadata(), "langgraph_node") != ""
+	})
 	in.sortRefused(&s, writes.Refused)
 	return s
 }
@@ -229,7 +244,7 @@ func number(meta map[string]any) int {
 		return 0
 	}
 	i, err := n.Int64()
-	if err != nil || i < 0 || i > 1<<31 {
+	if err != nil || i < 0 || i > math.MaxInt32 {
 		return 0
 	}
 	return int(i)

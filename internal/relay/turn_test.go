@@ -89,3 +89,11 @@ func TestALongTurnIsRememberedInLittle(t *testing.T) {
 		t.Errorf("%d posts and %d patches", posts, patches)
 	}
 }
+
+func TestATurnsNumberFitsEveryMachinesInt(t *testing.T) {
+	for said, want := range map[string]int{"7": 7, "2147483647": 1<<31 - 1, "2147483648": 0, "-1": 0, "1.5": 0} {
+		if got := number(map[string]any{"turn_number": json.Number(said)}); got != want {
+			t.Errorf("%s: %d", said, got)
+		}
+	}
+}
