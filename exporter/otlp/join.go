@@ -13,10 +13,11 @@ import (
 type joiner struct {
 	limit int64 // bytes of the posts
 
-	mu    sync.Mutex
-	posts map[uuid.UUID]*runtypes.Run
-	bytes int64
-	bare  int64 // runs that go without what only their posts said
+	mu     sync.Mutex
+	posts  map[uuid.UUID]*runtypes.Run
+	bytes  int64
+	bare   int64 // runs that go without what only their posts said
+	closed bool  // nothing is kept any more
 }
 
 // join returns what is to be sent of an op: the run as a whole, once it has ended. Where its
@@ -36,7 +37,7 @@ func (j *joiner) join(op runtypes.Op) (whole runtypes.Op, ended bool) {
 		}
 		op.Verb = runtypes.Post
 	}
-	if !op.Run.Pending() {
+	if !op.Run.Pending() || j.closed { // of one that came too late whoever sends it says so
 		return op, true
 	}
 	j.keep(op.Run)
@@ -73,14 +74,14 @@ func sizeOf(run *runtypes.Run) int64 {
 	return int64(n)
 }
 
-// left gives up the posts of runs that never ended.
+// left gives up the posts of runs that never ended, and keeps no others.
 func (j *joiner) left() (ops []runtypes.Op) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	for _, run := range j.posts {
 		ops = append(ops, runtypes.Op{Verb: runtypes.Post, Run: run})
 	}
-	j.posts, j.bytes = nil, 0
+	j.posts, j.bytes, j.closed = nil, 0, true
 	return ops
 }
 

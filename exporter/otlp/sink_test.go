@@ -94,7 +94,13 @@ func TestWhatNeverEndsIsToldAtShutdown(t *testing.T) {
 	if len(lost.ops) != 1 || lost.ops[0].Run.ID != root.ID || !errors.Is(lost.why[0], errUnended) || s.Stats().Dropped[exporter.ReasonShutdown] != 1 {
 		t.Errorf("%+v, %+v", lost.ops, s.Stats())
 	}
-	if err := s.Submit(post(llm)); !errors.Is(err, exporter.ErrShutdown) {
-		t.Errorf("after Shutdown: %v", err)
+	other, _, _ := turn(2)
+	for n, late := range []*runtypes.Run{llm, other} { // one that has ended and one that has not
+		if err := s.Submit(post(late)); !errors.Is(err, exporter.ErrShutdown) {
+			t.Errorf("%d after Shutdown: %v", n, err)
+		}
+	}
+	if len(lost.ops) != 3 || s.Stats().Dropped[exporter.ReasonShutdown] != 3 {
+		t.Errorf("%+v, %+v", lost.ops, s.Stats())
 	}
 }
