@@ -38,11 +38,14 @@ func (s *Store) Changed(ctx context.Context, w *Watch) (Changes, error) {
 }
 
 func (s *Store) changed(ctx context.Context, w *Watch) (c Changes, err error) {
+	// What a clock wrote that was ahead of this one hides nothing that comes after it.
+	now := s.cfg.Now().UnixMicro()
 	first := w.all == nil
 	if first {
 		if err := s.db.QueryRowContext(ctx, "SELECT coalesce(max(written), 0) FROM traces").Scan(&w.since); err != nil {
 			return c, named(err)
 		}
+		w.since = min(w.since, now)
 	}
 	type change struct {
 		id string
@@ -54,7 +57,7 @@ func (s *Store) changed(ctx context.Context, w *Watch) (c Changes, err error) {
 	if err != nil {
 		return c, err
 	}
-	seen := make(map[string]stamp, len(list))
+	seen, since := make(map[string]stamp, len(list)), w.since
 	for _, item := range list {
 		seen[item.id] = item.stamp
 		if w.seen[item.id] != item.stamp && !first {
@@ -63,11 +66,13 @@ func (s *Store) changed(ctx context.Context, w *Watch) (c Changes, err error) {
 		if !first {
 			w.all[item.id] = true
 		}
-		w.since = max(w.since, item.written)
+		since = max(since, item.written)
 	}
-	w.seen = seen
-	c.Removed, err = s.removed(ctx, w)
-	return c, err
+	if c.Removed, err = s.removed(ctx, w); err != nil {
+		return Changes{}, err // the next look tells it all
+	}
+	w.seen, w.since = seen, min(since, now)
+	return c, nil
 }
 
 // removed are the traces that are gone. It counts those there are, which takes no time,

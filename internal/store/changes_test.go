@@ -1,6 +1,9 @@
 package store_test
 
 import (
+	"context"
+	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -65,4 +68,69 @@ func TestALookAtChangesTellsWhatIsGone(t *testing.T) {
 	export(t, s, post(late))
 	forget(late.ID.String())
 	look(store.Changes{})
+}
+
+func TestALookAtChangesSeesWhatComesAfterAClockWasPutBack(t *testing.T) {
+	clock := noon.Add(24 * time.Hour)
+	s := open(t, store.Config{Now: func() time.Time { return clock }})
+	root, llm, tool := turn("ahead", 1, noon)
+	export(t, s, post(root, llm))
+	late, _, _ := turn("late", 1, noon)
+
+	clock = noon
+	look := watched(t, s)
+	export(t, s, post(late))
+	look(store.Changes{Written: []string{late.ID.String()}})
+	export(t, s, post(tool))
+	look(store.Changes{Written: []string{root.ID.String()}})
+	look(store.Changes{})
+}
+
+// ending is a context that is done after so many questions whether it is.
+type ending struct {
+	context.Context
+	left int
+}
+
+var over = func() <-chan struct{} { c := make(chan struct{}); close(c); return c }()
+
+func (e *ending) Done() <-chan struct{} {
+	if e.left--; e.left < 0 {
+		return over
+	}
+	return e.Context.Done()
+}
+
+func (e *ending) Err() error {
+	if e.left < 0 {
+		return context.Canceled
+	}
+	return e.Context.Err()
+}
+
+// A look asks the store several things, and any of them may fail.
+func TestALookThatFailsLosesNoChange(t *testing.T) {
+	s := open(t, store.Config{})
+	root, _, _ := turn("thread", 1, noon)
+	export(t, s, post(root))
+	var watch store.Watch
+	if _, err := s.Changed(t.Context(), &watch); err != nil {
+		t.Fatal(err)
+	}
+	failed := 0
+	for n := 0; ; n++ {
+		step := runtypes.Tool(root, runID(noon, fmt.Sprint(n)), noon, "Bash")
+		export(t, s, post(step))
+		got, err := s.Changed(&ending{t.Context(), n}, &watch)
+		if err == nil && n > 0 {
+			break
+		}
+		failed++
+		if got, err = s.Changed(t.Context(), &watch); err != nil || !slices.Contains(got.Written, root.ID.String()) {
+			t.Errorf("after a look that ended at question %d: %v, %v", n, got, err)
+		}
+	}
+	if failed < 2 {
+		t.Errorf("%d looks failed", failed)
+	}
 }

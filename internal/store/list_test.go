@@ -320,3 +320,20 @@ func TestARunIsReadWithoutAndWithItsContent(t *testing.T) {
 		t.Error("a run was found in another trace")
 	}
 }
+
+// A clock that is wrong must not make a sum that the database cannot hold.
+func TestTurnsOfImpossibleLengthDoNotTakeTheListOfThreads(t *testing.T) {
+	s := open(t, store.Config{})
+	for n := range 40 {
+		root, _, _ := turn("long", n+1, time.Date(2, 1, 1, 0, 0, n, 0, time.UTC))
+		runtypes.Finish(root, time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC))
+		export(t, s, post(root))
+	}
+	list, _, err := s.Threads(t.Context(), store.Query{}, store.Place{}, 0)
+	if err != nil || len(list) != 1 {
+		t.Fatalf("%d threads, %v", len(list), err)
+	}
+	if most := 40 * 365 * 24 * time.Hour; list[0].Turns != 40 || list[0].Duration != most {
+		t.Errorf("%d turns of %v, want %v", list[0].Turns, list[0].Duration, most)
+	}
+}

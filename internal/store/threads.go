@@ -42,15 +42,18 @@ func inList(ids []string) (with string, args []any) {
 }
 
 // sumThreads sums the turns of the threads in a list, in the list's order.
-const sumThreads = `SELECT t.thread, last.agent, last.repo, last.branch, count(*),
+var sumThreads = fmt.Sprintf(`SELECT t.thread, last.agent, last.repo, last.branch, count(*),
 	sum(t.error <> '' AND NOT t.interrupted), sum(t.interrupted <> 0), sum(t.failed - (t.error <> '' AND NOT t.interrupted)),
-	sum(max(t.ended - t.started, 0) * (t.ended <> 0)), sum(t.waiting), min(t.started), max(max(t.started, t.ended)), max(t.ended = 0),
+	sum(min(max(t.ended - t.started, 0), %d) * (t.ended <> 0)), sum(t.waiting), min(t.started), max(max(t.started, t.ended)), max(t.ended = 0),
 	sum(t.usages), sum(t.tokens_in), sum(t.tokens_out), sum(t.cache_read), sum(t.cache_write), sum(t.priced), sum(t.cost),
 	group_concat(DISTINCT t.unpriced)
 	FROM page
 	CROSS JOIN turns last ON last.seq = (SELECT seq FROM turns WHERE thread = page.value ORDER BY started DESC, trace_id DESC LIMIT 1)
 	CROSS JOIN turns t ON t.thread = page.value
-	GROUP BY page.key ORDER BY page.key`
+	GROUP BY page.key ORDER BY page.key`, longestTurn)
+
+// longestTurn is what a turn's times are believed, in microseconds: a year.
+const longestTurn = maxWaiting * 1000
 
 // firstPrompts are the first prompts of the threads in a list.
 const firstPrompts = `SELECT t.thread, t.title FROM page
