@@ -60,12 +60,16 @@ func (a *app) forget(ctx context.Context, state *journal.State, from *store.Stor
 		refused += n
 	}
 	removed, err := from.Forget(ctx, trace) // last: without it the trace is not found again
-	if err != nil {
+	held := errors.Is(err, store.ErrHeld)
+	if err != nil && !held {
 		return err
 	}
 	fmt.Fprintf(a.stdout, "removed from this machine: %s of trace %s, %d copies of requests, %d refused writes\n", count(removed, "run"), trace, copies, refused)
 	a.tellJournal(state, runs)
 	a.tellLangSmith(trace)
+	if held {
+		return fmt.Errorf("%w: end view and serve, and it goes", err)
+	}
 	return nil
 }
 

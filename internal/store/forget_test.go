@@ -2,6 +2,8 @@ package store_test
 
 import (
 	"bytes"
+	"database/sql"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -52,5 +54,29 @@ func TestForgetLeavesNoVersionOfARunInTheFile(t *testing.T) {
 	}
 	if !kept {
 		t.Error("a turn that was not forgotten is gone")
+	}
+}
+
+func TestForgetSaysWhenAReaderKeepsTheBytes(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "d", "runs.db")
+	s := open(t, store.Config{Path: path, Busy: 20 * time.Millisecond})
+	root, llm, _ := turn("thread", 1, noon)
+	export(t, s, post(root, llm))
+	other, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	reading, err := other.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reading.Rollback() //nolint:errcheck // it wrote nothing
+	var n int
+	if err := reading.QueryRowContext(t.Context(), "SELECT count(*) FROM runs").Scan(&n); err != nil || n != 2 {
+		t.Fatal(n, err)
+	}
+	if runs, err := s.Forget(t.Context(), root.ID.String()); runs != 2 || !errors.Is(err, store.ErrHeld) {
+		t.Errorf("%d runs, %v", runs, err)
 	}
 }

@@ -23,6 +23,7 @@ var (
 	ErrNewer    = errors.New("written by a newer tracesmith")
 	ErrSymlink  = errors.New("refusing to follow a symbolic link")
 	ErrNotFound = errors.New("no such trace")
+	ErrHeld     = errors.New("removed, but what it held stays in the log while another process reads the store")
 )
 
 // Config says where runs are kept and how many. The zero value of every field
