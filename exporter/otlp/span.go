@@ -114,7 +114,7 @@ func spanEvents(raw json.RawMessage) ([]sdktrace.Event, error) {
 		if err != nil {
 			return nil, fmt.Errorf("otlp: events: %w", err)
 		}
-		event := sdktrace.Event{Name: word(each, "name"), Time: at}
+		event := sdktrace.Event{Name: word(each, "name"), Time: nanoseconds(at)}
 		var about attributes
 		for _, key := range slices.Sorted(maps.Keys(each)) {
 			if key != "name" && key != "time" {

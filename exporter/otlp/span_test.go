@@ -110,8 +110,14 @@ func TestAClockThatIsFarOffGivesASpanWithTimesAllTheSame(t *testing.T) {
 	whole := runtypes.Merge(root, ended(root))
 	whole.Start = time.Date(1960, 1, 1, 0, 0, 0, 0, time.UTC)
 	tool.End, tool.Error = time.Date(2400, 1, 1, 0, 0, 0, 0, time.UTC), "late"
+	tool.Events = []runtypes.RunEvent{{Name: "new_token", Time: whole.Start}, {Name: "new_token", Time: tool.End}}
 	spans, _ := sent(t, post(whole), post(tool))
 	for name, span := range spans {
+		for _, event := range span.GetEvents() {
+			if at := event.GetTimeUnixNano(); at == 0 || at > math.MaxInt64 {
+				t.Errorf("%s: %s at %d", name, event.GetName(), at)
+			}
+		}
 		if start, end := span.GetStartTimeUnixNano(), span.GetEndTimeUnixNano(); start == 0 || end < start || end > math.MaxInt64 {
 			t.Errorf("%s: from %d to %d", name, start, end)
 		}
