@@ -6,7 +6,9 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -84,6 +86,22 @@ func TestATokenIsKeptForItsOwnerAlone(t *testing.T) {
 	}
 	if _, err := Token(link, "mine-"); err == nil {
 		t.Error("a link was followed")
+	}
+}
+
+func TestWhoeverAsksFirstAtOnceIsToldTheSameToken(t *testing.T) {
+	for range 10 {
+		path := filepath.Join(t.TempDir(), "key")
+		var told [4]string
+		var group sync.WaitGroup
+		for i := range told {
+			group.Go(func() { told[i], _ = Token(path, "mine-") })
+		}
+		group.Wait()
+		kept, err := Token(path, "mine-")
+		if err != nil || slices.ContainsFunc(told[:], func(each string) bool { return each != kept }) {
+			t.Fatalf("%q is kept, %q were told; %v", kept, told, err)
+		}
 	}
 }
 

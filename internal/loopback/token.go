@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/gofrs/flock"
+
 	"github.com/tracesmith/tracesmith/internal/atomicfile"
 	"github.com/tracesmith/tracesmith/internal/private"
 	"github.com/tracesmith/tracesmith/internal/regular"
@@ -20,11 +22,26 @@ const maxToken = 256
 
 // Token is the secret that a file holds, and that its owner's clients show. start begins
 // every one, so that it is known for what it is. The file is made when it is first asked
-// for, readable by its owner alone, and so is its folder; a link in its place is refused.
+// for, once by however many ask, readable by its owner alone, and so is its folder; a link
+// in its place is refused.
 func Token(path, start string) (string, error) {
 	if err := private.Dir(filepath.Dir(path)); err != nil {
 		return "", fmt.Errorf("token: %w", err)
 	}
+	token, err := read(path, start)
+	if errors.Is(err, fs.ErrNotExist) {
+		token, err = produce(path, start)
+	}
+	return token, err
+}
+
+// produce makes a token, unless another process has done so meanwhile.
+func produce(path, start string) (string, error) {
+	lock := flock.New(path+".lock", flock.SetPermissions(0o600))
+	if err := lock.Lock(); err != nil {
+		return "", fmt.Errorf("token: %w", err)
+	}
+	defer lock.Close()
 	if token, err := read(path, start); err == nil || !errors.Is(err, fs.ErrNotExist) {
 		return token, err
 	}
