@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -94,6 +95,48 @@ func TestARemovedSessionGoesOnFromItsTombstone(t *testing.T) {
 		t.Errorf("checkpoint after a resume: %+v, %v", c, err)
 	}
 	equal(t, read(t, s, Positions{}), "resumed")
+}
+
+func TestASessionOfWhichSomethingStaysIsRemovedAllTheSame(t *testing.T) {
+	if runtime.GOOS == "windows" || os.Geteuid() == 0 {
+		t.Skip("NOT TESTED: root, and Windows, remove from a folder that may not be written to; run this test as another user")
+	}
+	state := open(t)
+	s := state.Session("toy", "s")
+	add(t, s, "one")
+	stuck := filepath.Join(s.Dir(), "stuck")
+	if err := errors.Join(os.Mkdir(stuck, 0o700), os.WriteFile(filepath.Join(stuck, "file"), nil, 0o600), os.Chmod(stuck, 0o500)); err != nil {
+		t.Fatal(err)
+	}
+	sizes, _ := s.Sizes()
+	lock, err := s.TryDrain()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Remove(lock, sizes, time.Now()); err != nil {
+		t.Errorf("what it held is gone and would not be counted: %v", err)
+	}
+	if err := state.Sweep(); err == nil {
+		t.Error("nobody says that something stays")
+	}
+	_ = os.Chmod(filepath.Join(filepath.Dir(s.Dir()), removedPrefix+filepath.Base(s.Dir()), "stuck"), 0o700)
+	if err := state.Sweep(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestPurgeTakesWhatIsLeftOfARemovedSession(t *testing.T) {
+	state := open(t)
+	left := state.path("sessions", "toy", removedPrefix+"abc")
+	if err := errors.Join(os.MkdirAll(left, 0o700), os.WriteFile(filepath.Join(left, journalName), []byte("content"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	if busy, err := state.Purge(time.Now()); err != nil || busy > 0 {
+		t.Errorf("%d busy, %v", busy, err)
+	}
+	if _, err := os.Lstat(left); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("it is still there: %v", err)
+	}
 }
 
 func TestASessionThatGrewIsNotRemoved(t *testing.T) {

@@ -58,6 +58,7 @@ func (s *State) Purge(now time.Time) (busy int, err error) {
 			failures = append(failures, err)
 		}
 	}
+	failures = append(failures, s.Sweep())
 	for _, name := range []string{"dead", "log", droppedName, sentDir} {
 		if err := os.RemoveAll(s.path(name)); err != nil {
 			failures = append(failures, fmt.Errorf("journal: purge: %w", err))

@@ -97,7 +97,8 @@ func (s *Session) Usage() (Usage, error) {
 // ErrBehind says that a session was not removed: its journal has grown.
 var ErrBehind = errors.New("journal: session has grown")
 
-// Remove removes the session whole and leaves a tombstone with its checkpoints.
+// Remove removes the session whole and leaves a tombstone with its checkpoints. What
+// the system does not give up yet, as a file that is open on Windows, is for Sweep.
 // The caller holds the drain lock, has seen the sizes of the journal's files, and
 // gives the lock up with this call. What hooks wrote since is ErrBehind, and the
 // session stays.
@@ -155,9 +156,7 @@ func (s *Session) moveAway(unlock func(), seen Positions) error {
 			return fmt.Errorf("journal: remove: %w", err)
 		}
 	}
-	if err := os.RemoveAll(away); err != nil {
-		return fmt.Errorf("journal: remove: %w", err)
-	}
+	_ = os.RemoveAll(away) // the session is gone: what is left of it is for Sweep
 	return nil
 }
 
@@ -213,7 +212,7 @@ func (s *Session) grown(seen Positions) (bool, error) {
 	return false, nil
 }
 
-// Sweep removes what a crash left of sessions on their way out.
+// Sweep removes what is left of sessions on their way out, as by a crash.
 func (s *State) Sweep() error {
 	var left []string
 	err := s.each("sessions", func(_, name, path string, _ fs.FileInfo) {
