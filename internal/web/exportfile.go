@@ -91,7 +91,7 @@ func (h *Handler) document(ctx context.Context, turn store.Summary) (string, err
 	for _, head := range heads {
 		if head.Error != "" {
 			p.WriteString(`<p class="error">`)
-			p.say(head.Name + ": " + cut(head.Error, maxRunError))
+			p.say(head.Name + ": " + head.Error)
 			p.WriteString("</p>\n")
 		}
 	}
@@ -112,8 +112,10 @@ func (h *Handler) document(ctx context.Context, turn store.Summary) (string, err
 	return p.String(), nil
 }
 
-// say writes a text: redacted, escaped.
-func (p *page) say(text string) { p.WriteString(html.EscapeString(p.pass.Text(p.rules.Text(text)))) }
+// say writes a text: redacted, then cut, since half a secret looks like none; escaped.
+func (p *page) say(text string) {
+	p.WriteString(html.EscapeString(cut(p.pass.Text(p.rules.Text(text)), maxRunError)))
+}
 
 func (p *page) element(name, text string) {
 	p.WriteString("<" + name + ">")

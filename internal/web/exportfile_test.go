@@ -111,3 +111,14 @@ func TestAnExportHasABound(t *testing.T) {
 		t.Errorf("%d bytes", len(text))
 	}
 }
+
+func TestAnExportShowsNoHalfOfASecretWhereItCutsAText(t *testing.T) {
+	w := newWorld(t, web.Config{})
+	root, _, tool := turn("th", 1, noon, "x")
+	key := "ghp_" + "016C7nHq5XyKAzdtV4mJ9wB2sRfLgE1uPoQc"
+	tool.Error = strings.Repeat("refused ", 509) + key // 4 KiB end within the key
+	w.put(t, runtypes.Post, root, tool)
+	if text := w.get(t, "/api/traces/"+root.ID.String()+"/export.html", http.StatusOK); strings.Contains(text, key[:12]) {
+		t.Error("the beginning of a key is in it")
+	}
+}
