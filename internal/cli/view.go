@@ -148,7 +148,7 @@ func (a *app) leaves(state *journal.State, dir string) []web.Destination {
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(records)) {
-		if last := records[id].Delivered; time.Since(last) < lately {
+		if last := records[id].Delivered; a.now().Sub(last) < lately {
 			list = append(list, web.Destination{Address: records[id].Name, Last: last})
 		}
 	}
