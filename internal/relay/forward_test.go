@@ -182,6 +182,7 @@ func TestOfAMixedRequestOnlyTheOthersGoOn(t *testing.T) {
 	}{
 		"/runs/multipart": {contentType, mixed, alone},
 		"/runs/batch":     {"application/json", batchOf(list), batchOf([]native{first, last})},
+		"/runs/batch/":    {"application/json", batchOf(list), batchOf([]native{first, last})},
 	} {
 		upstream := newFar(t, http.StatusAccepted)
 		url, token, _ := before(t, upstream.URL)

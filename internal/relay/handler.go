@@ -53,7 +53,7 @@ type handler struct {
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.last.Store(h.intake.now().UnixNano())
 	ours, swap := h.trusts(r)
-	if r.Method == http.MethodGet && strings.TrimPrefix(r.URL.Path, "/api/v1") == "/info" {
+	if r.Method == http.MethodGet && pathOf(r) == "/info" {
 		h.forward.info(w, r, swap)
 		return
 	}
@@ -173,9 +173,14 @@ func (h *handler) trusts(r *http.Request) (ours, swap bool) {
 	return swap || loopback.Shown(key, h.key), swap
 }
 
+// pathOf is a request's path in LangSmith, whose spellings of it are several.
+func pathOf(r *http.Request) string {
+	return strings.TrimPrefix(strings.TrimSuffix(r.URL.Path, "/"), "/api/v1")
+}
+
 // writesRuns reports whether a request is one of those that write runs.
 func writesRuns(r *http.Request) bool {
-	path := strings.TrimPrefix(r.URL.Path, "/api/v1")
+	path := pathOf(r)
 	switch r.Method {
 	case http.MethodPost:
 		return path == "/runs" || path == "/runs/batch" || path == "/runs/multipart"

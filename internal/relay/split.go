@@ -29,7 +29,7 @@ func without(r *http.Request, raw []byte, taken []operation) (rest []byte, attac
 		out[string(op.verb)+"."+op.wire.ID] = true
 		out["attachment."+op.wire.ID] = true
 	}
-	switch strings.TrimPrefix(r.URL.Path, "/api/v1") {
+	switch pathOf(r) {
 	case "/runs/multipart":
 		return lessParts(r.Header.Get("Content-Type"), body, out)
 	case "/runs/batch":
