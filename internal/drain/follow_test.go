@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -100,6 +101,16 @@ func TestAFileEndsWhereItEndedWhenTheLookBegan(t *testing.T) {
 	b.write(path, "three")
 	if got := read(); got != "onetwo" {
 		t.Errorf("the end moved: %q", got)
+	}
+}
+
+func TestMoreFilesThanAreReadAreAnErrorAndNotSomeOfThem(t *testing.T) {
+	found := slices.Repeat([]string{"b", "a"}, maxGlob/2)
+	if list, err := bounded(found); err != nil || len(list) != maxGlob || list[1] != "a" {
+		t.Errorf("%d of %d, %v", len(list), maxGlob, err)
+	}
+	if list, err := bounded(append(found, "c")); err == nil || len(list) > 0 {
+		t.Errorf("%d files, %v", len(list), err)
 	}
 }
 

@@ -24,7 +24,7 @@ import (
 const (
 	maxLine  = 64 << 20 // bytes of one line; a longer one is skipped and counted
 	maxSmall = 1 << 20  // bytes of a file read whole
-	maxGlob  = 10_000   // files of one pattern
+	maxGlob  = 100_000  // files of one pattern
 )
 
 // files is the Source of one look at the agent's files. They end where they
@@ -65,8 +65,16 @@ func (f *files) Glob(pattern string) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("drain: glob: %w", err)
 	}
+	return bounded(found)
+}
+
+// bounded sorts what a pattern matched. A part of too much would be taken for all of it.
+func bounded(found []string) ([]string, error) {
+	if len(found) > maxGlob {
+		return nil, fmt.Errorf("drain: glob: %d files where %d are read at most: name a folder with fewer", len(found), maxGlob)
+	}
 	slices.Sort(found)
-	return found[:min(len(found), maxGlob)], nil
+	return found, nil
 }
 
 // File implements integrations.Source.
