@@ -209,7 +209,7 @@ func firstUntaken(s *journal.Session) (time.Time, error) {
 		if err != nil {
 			return time.Time{}, err
 		}
-		if !record.Bad {
+		if record.Entry.Event != "" { // else half a line, or a fence
 			return record.Entry.At, nil
 		}
 	}

@@ -40,7 +40,7 @@ func (d *Drainer) newestPolicy(s *journal.Session, dest Destination) (journal.Po
 		if err != nil {
 			return policy, err
 		}
-		if !record.Bad {
+		if record.Entry.Event != "" { // else half a line, or a fence
 			policy = record.Entry.Policy
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -204,6 +205,27 @@ func TestADestinationThatCannotBeUsedIsLeftOutThoughItsRestEndsMeanwhile(t *test
 		t.Errorf("said again while it rests: %v", err)
 	}
 	b.want("Toy Turn")
+}
+
+func TestAFenceInTheJournalTellsNeitherWhoseItIsNorWhen(t *testing.T) {
+	b := newBench(t)
+	path := filepath.Join(b.s.Dir(), "journal.jsonl")
+	if err := b.s.Append(journal.Entry{Event: "tool", At: began, Data: []byte("{}"), Policy: journal.Policy{To: "one", Key: "theirs"}}); err != nil {
+		t.Fatal(err)
+	}
+	line, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, slices.Concat([]byte("\n"), line, []byte("\n")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if !b.drainer().foreign(b.s, Destination{ID: "one", Key: "ours"}) {
+		t.Error("what was recorded with another key goes out with ours")
+	}
+	if at, err := firstUntaken(b.s); err != nil || !at.Equal(began) {
+		t.Errorf("the first entry is of %v, %v", at, err)
+	}
 }
 
 func TestOneBadFileDoesNotHideTheRestOfTheStatus(t *testing.T) {
