@@ -80,11 +80,12 @@ function said(text, path, whole) {
 }
 
 function callView(part, path, whole) {
-  const args = part.args ?? part.input ?? part.function?.arguments;
+  const at = [["args"], ["input"]].find(([key]) => (part[key] ?? null) !== null) ?? ["function", "arguments"];
+  const args = at.reduce((value, key) => value?.[key], part);
   const name = String(part.name ?? part.function?.name ?? "tool");
   return el("div", { class: "call-view" },
     el("h5", {}, el("span", { class: "glyph tool", "aria-hidden": "true" }, "▪ "), name),
-    argsView(name, args, [...path, "args"], whole));
+    argsView(name, args, [...path, ...at], whole));
 }
 
 // argsView shows a tool's arguments: an edit as a diff, a command as one, the rest as

@@ -6,20 +6,26 @@ import { diffLine, longText } from "./text.js";
 
 const MOST = 1500; // lines beyond which old and new are shown one after the other
 
-// edits returns what a call's arguments would change, or null if it edits nothing.
+// edits returns what a call's arguments would change, or null if it edits nothing or the
+// server cut a text of it, of which no diff can be made.
 export function edits(name, args) {
   if (args === null || typeof args !== "object") return null;
   const file = args.file_path ?? args.path ?? args.filePath ?? args.filename;
   const found = [];
+  let odd = false;
   const one = (old, now) => {
-    if (typeof old === "string" || typeof now === "string") found.push({ file, old: old ?? "", now: now ?? "" });
+    const texts = [old ?? "", now ?? ""];
+    if ((old ?? now ?? null) === null) return;
+    if (texts.some((text) => typeof text !== "string")) odd = true;
+    else found.push({ file, old: texts[0], now: texts[1] });
   };
   if (Array.isArray(args.edits)) for (const e of args.edits) one(...pair(e || {}));
   else one(...pair(args));
-  if (found.length === 0 && /write|create/i.test(name)) one("", args.content ?? args.file_text ?? args.contents);
+  const content = args.content ?? args.file_text ?? args.contents;
+  if (found.length === 0 && file && content !== undefined && /write|create/i.test(name)) one("", content);
   const patch = [args.input, args.patch, args.diff].find((text) => typeof text === "string" && /^(\*\*\* Begin Patch|diff --git |--- )/.test(text));
   if (patch) found.push({ file, patch });
-  return found.length > 0 ? found : null;
+  return found.length > 0 && !odd ? found : null;
 }
 
 function pair(args) {

@@ -112,6 +112,7 @@ export class Filters {
   }
 
   reset() {
+    this.stop();
     this.filters = {};
     for (const field of this.node.elements) {
       if (field.type === "checkbox") field.checked = false;
@@ -119,6 +120,11 @@ export class Filters {
     }
     this.#mark();
     this.changed({});
+  }
+
+  // stop: who leaves while a key still waits to be heard has gone on to something else.
+  stop() {
+    clearTimeout(this.timer);
   }
 
   focus() {

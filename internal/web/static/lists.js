@@ -46,6 +46,7 @@ export function list(name, root, params, { address }) {
     search: () => filters.focus(),
     changed: (ids, gone) => pages.refresh(gone),
     stop: () => {
+      filters.stop();
       pages.stop();
       view.stop();
     },

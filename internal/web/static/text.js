@@ -2,7 +2,7 @@
 // stops the page. Pieces are text nodes of their own and laid out only when in sight.
 
 import { el } from "./dom.js";
-import { bytes, plural } from "./format.js";
+import { bytes } from "./format.js";
 
 const FIRST = 4000; // characters shown at once
 const LINES = 60; // or lines, if they are fewer characters
@@ -100,10 +100,4 @@ export function diffLine(text) {
   if (text.startsWith("+")) return el("ins", {}, text);
   if (text.startsWith("-")) return el("del", {}, text);
   return text;
-}
-
-// lineCount tells how long a text is, for a summary.
-export function lineCount(text) {
-  const n = plainLines(text);
-  return n >= 1000 ? "1000 lines or more" : plural(n, "line");
 }

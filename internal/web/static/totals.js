@@ -43,6 +43,7 @@ export function totals(root, params, { address }) {
   get("threads", { limit: 1 }, abort.signal).then((answer) => filters.facets(answer.facets)).catch(() => {});
   ask();
   return { title: "Totals", search: () => filters.focus(), changed: ask, stop: () => {
+    filters.stop();
     abort.abort();
     asking.abort();
   } };
