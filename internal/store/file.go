@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/tracesmith/tracesmith/internal/private"
 	"github.com/tracesmith/tracesmith/internal/regular"
@@ -82,7 +83,10 @@ func noLink(path string) error {
 // nothing in it that would end the path.
 func escapePath(path string) string {
 	path = filepath.ToSlash(path)
-	if filepath.VolumeName(path) != "" {
+	switch {
+	case strings.HasPrefix(path, "//"): // of a share; the first two would begin a host's name
+		path = "//" + path
+	case filepath.VolumeName(path) != "":
 		path = "/" + path
 	}
 	return (&url.URL{Path: path}).EscapedPath()

@@ -30,6 +30,19 @@ func TestOthersCannotReadTheStore(t *testing.T) {
 	}
 }
 
+// As the path of a share begins on Windows; elsewhere it is another spelling of one.
+func TestAPathThatBeginsWithTwoSlashesNamesNoHost(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("there it would have to be a share")
+	}
+	path := filepath.Join(t.TempDir(), "d", "runs.db")
+	root, _, _ := turn("th", 1, noon)
+	export(t, open(t, store.Config{Path: "/" + path}), post(root))
+	if n := len(trace(t, open(t, store.Config{Path: path}), root.ID.String())); n != 1 {
+		t.Errorf("%d runs", n)
+	}
+}
+
 func TestSymbolicLinksAreRefused(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("links need a privilege there")
