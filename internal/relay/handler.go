@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"io"
 	"log/slog"
 	"net/http"
@@ -126,7 +125,7 @@ func (h *handler) unread(w http.ResponseWriter, r *http.Request, raw []byte, why
 	if err != nil {
 		text = raw
 	}
-	if errors.Is(why, ingest.ErrForm) || !swap && !bytes.Contains(text, []byte(Integration)) {
+	if !swap && !bytes.Contains(text, []byte(Integration)) {
 		h.forward.sendBody(w, r, raw, swap)
 		return
 	}
@@ -225,5 +224,3 @@ func peerOf(ctx context.Context) journal.Proc {
 	}
 	return journal.Proc{}
 }
-
-var errNoRoute = errors.New("relay: the request cannot be split")

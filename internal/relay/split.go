@@ -17,6 +17,8 @@ import (
 	"github.com/tracesmith/tracesmith/runtypes"
 )
 
+var errNoRoute = errors.New("relay: the request cannot be split")
+
 // without is a body less the operations that were taken up, uncompressed. What is left
 // keeps the bytes of its runs. attachments counts the files that are left out.
 func without(r *http.Request, raw []byte, taken []operation) (rest []byte, attachments int, err error) {
