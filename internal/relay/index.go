@@ -42,6 +42,7 @@ func (p place) session() string { return url.QueryEscape(p.Thread) + " " + p.Tur
 type index struct {
 	mu      sync.Mutex
 	file    *os.File
+	torn    bool // the last line may have got to the disk in part
 	traces  map[string]place
 	turns   map[string]int   // number, by the turn's session
 	threads map[string]place // the newest turn of each
@@ -148,7 +149,7 @@ func (x *index) enter(trace, thread, turn string, native int, leave func(place) 
 	if err != nil {
 		return p, fmt.Errorf("relay: index: %w", err)
 	}
-	if _, err := x.file.Write(append(line, '\n')); err != nil {
+	if err := x.write(line); err != nil {
 		return p, fmt.Errorf("relay: index: %w", err)
 	}
 	if err := x.file.Sync(); err != nil {
@@ -156,4 +157,14 @@ func (x *index) enter(trace, thread, turn string, native int, leave func(place) 
 	}
 	x.add(p)
 	return p, nil
+}
+
+// write adds a line, and keeps it apart from what a full disk has left of one before.
+func (x *index) write(line []byte) error {
+	if x.torn {
+		line = append([]byte{'\n'}, line...)
+	}
+	_, err := x.file.Write(append(line, '\n'))
+	x.torn = err != nil
+	return err
 }

@@ -75,6 +75,31 @@ func TestTheIndexOutlivesAKilledWriterAndForgetsNoThread(t *testing.T) {
 	}
 }
 
+func TestALineThatAFullDiskCutShortCostsNoOtherOne(t *testing.T) {
+	dir := t.TempDir()
+	x := openedIndex(t, dir)
+	whole := x.file
+	full, err := os.Open(whole.Name()) // takes nothing
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer full.Close()
+	x.file = full
+	if _, err := x.enter("t1", "thread", "turn-1", 1, nothingLeft); err == nil {
+		t.Fatal("written to a file that takes nothing")
+	}
+	x.file = whole
+	if _, err := whole.WriteString(`{"trace":"t`); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := x.enter("t2", "thread", "turn-2", 2, nothingLeft); err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := openedIndex(t, dir).find("t2"); !ok {
+		t.Error("the line behind it was lost")
+	}
+}
+
 func TestAForeignRootTellsWhoseItsChildrenAre(t *testing.T) {
 	in := &intake{index: openedIndex(t, t.TempDir())}
 	child := runtypes.Wire{ID: "b", TraceID: "a", ParentRunID: "a", Extra: []byte(`{"metadata":{"langgraph_node":"tools"}}`)}
