@@ -81,11 +81,11 @@ export class Pages {
       if (signal.aborted) return;
       take(answer);
       this.loading = false;
-      this.shown(this.items, answer);
+      this.shown(this.items, answer); // it may ask for more at once
     } catch (error) {
-      if (!signal.aborted) this.failed(error);
-    } finally {
-      if (!signal.aborted) this.loading = false;
+      if (signal.aborted) return;
+      this.loading = false;
+      this.failed(error);
     }
     if (this.again && !signal.aborted) {
       this.again = false;
