@@ -146,3 +146,17 @@ func TestOddRunsAreShownAllTheSame(t *testing.T) {
 		b.until(address+" says something", "document.querySelector('.note, .row')?.textContent.length > 10 && !document.getElementById('main').innerText.includes('Loading…')")
 	}
 }
+
+// Nothing leads to runs that are one another's parents; they are shown nevertheless.
+func TestRunsInACircleAreShown(t *testing.T) {
+	site := newSite(t)
+	u := newTurn(t, "thread", 1, time.Now().Add(-time.Minute), "Go round")
+	one := u.tool("Round", map[string]any{}, "and", 0)
+	two := u.tool("About", map[string]any{}, "round", 0)
+	u.runs[1].ParentRunID, u.runs[2].ParentRunID = two, one
+	site.put(u.done("Dizzy.")...)
+	b := newTab(t)
+	site.open(b, "#/turn/"+u.trace()+"?run="+two)
+	b.until("all rows", "document.querySelectorAll('.rows > .trow').length === 3")
+	b.reads(".run-head h2", "About")
+}

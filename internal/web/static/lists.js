@@ -12,7 +12,7 @@ const LISTS = {
   turns: { path: "turns", title: "Turns", key: (t) => t.trace_id, render: (turn) => turnRow(turn, true) },
 };
 
-// list shows one of them until the signal aborts.
+// list shows one of them until it is stopped.
 export function list(name, root, params, { address }) {
   const kind = LISTS[name];
   const { scroller, rows, note } = shell(kind.title);

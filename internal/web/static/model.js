@@ -35,13 +35,21 @@ export class Model {
       (node.parent ? node.parent.children : this.roots).push(node);
     }
     this.order = [];
-    for (const root of this.roots) this.#walk(root, 1);
+    for (const root of this.roots) this.#walk(root);
+    for (const node of this.nodes.values()) if (!node.depth) this.#uproot(node);
     for (const node of [...this.order].reverse()) this.#total(node);
     this.#span();
   }
 
-  // walk goes down without recursion, so that no depth overflows the stack; a run is
-  // met once even if a bad trace has a circle in it.
+  // uproot opens a circle that a bad trace has in it: no root leads there.
+  #uproot(node) {
+    node.parent.children = node.parent.children.filter((child) => child !== node);
+    node.parent = null;
+    this.roots.push(node);
+    this.#walk(node);
+  }
+
+  // walk goes down without recursion, so that no depth overflows the stack.
   #walk(root) {
     const stack = [[root, 1]];
     while (stack.length > 0) {
