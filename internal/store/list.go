@@ -100,9 +100,8 @@ type Place struct {
 }
 
 // Summaries lists turns after a place, the one that started last first unless the query
-// says otherwise. most is as
-// Filter.Limit. next is nil at the end. Turns that arrive between two pages change
-// neither.
+// says otherwise. most is as Filter.Limit. next is nil at the end. Turns that arrive
+// between two pages change neither.
 func (s *Store) Summaries(ctx context.Context, q Query, after Place, most int) (list []Summary, next *Place, err error) {
 	most = limit(most)
 	c := q.condition()
