@@ -107,7 +107,7 @@ func TestTwoPromptsOfOneMomentAreTwoTurns(t *testing.T) {
 	k := newTalk(t)
 	for range 2 {
 		k.say("s", "before_agent_start", map[string]any{"messageType": "user", "prompt": "go"})
-		k.say("s", "message_end", map[string]any{"message": map[string]any{"role": "user", "content": "go", "timestamp": 1796014794001}})
+		k.say("s", "message_end", map[string]any{"message": map[string]any{"role": "user", "content": "go", "timestamp": int64(1796014794001)}})
 		k.say("s", "agent_settled", map[string]any{"aborted": true})
 	}
 	k.c.nothingOpen()

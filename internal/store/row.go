@@ -105,7 +105,7 @@ func (m metadata) number(key string) int64 {
 
 // maxTokens is more than any model call takes, and little enough that the sum over a
 // trace stays a number that SQLite holds.
-const maxTokens = 1 << 40
+const maxTokens int64 = 1 << 40
 
 // tokens reads a count. What cannot be one is cut to what can.
 func (m metadata) tokens(key string) int64 {
