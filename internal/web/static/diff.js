@@ -42,7 +42,7 @@ export function editView(edit) {
 }
 
 // compare returns the lines of old and now, each led by " ", "-" or "+".
-export function compare(old, now) {
+function compare(old, now) {
   const a = old === "" ? [] : old.replace(/\n$/, "").split("\n");
   const b = now === "" ? [] : now.replace(/\n$/, "").split("\n");
   let head = 0;

@@ -1,6 +1,6 @@
 // Numbers and times as people read them. What is not known is a dash, never a zero.
 
-export const UNKNOWN = "–";
+const UNKNOWN = "–";
 
 const known = (n) => typeof n === "number" && Number.isFinite(n);
 
