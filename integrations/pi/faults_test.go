@@ -138,7 +138,7 @@ func TestACompactionBeforeARetryIsInsideTheTurn(t *testing.T) {
 					if err := json.Unmarshal([]byte(c), &line); err != nil {
 						t.Fatal(err)
 					}
-					line["ctx"], line["t"], line["pid"], line["ppid"] = session.Context, 1796015504100+j, 2898, 2891
+					line["ctx"], line["t"], line["pid"], line["ppid"] = session.Context, 1796015504100+int64(j), 2898, 2891
 					raw, err := json.Marshal(line)
 					if err != nil {
 						t.Fatal(err)

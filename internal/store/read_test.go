@@ -119,7 +119,7 @@ func TestTokensBeyondAllMeasureDoNotHideTurns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := db.ExecContext(t.Context(), "UPDATE runs SET tokens_in = ? WHERE kind = 'llm'", math.MaxInt64); err != nil {
+	if _, err := db.ExecContext(t.Context(), "UPDATE runs SET tokens_in = ? WHERE kind = 'llm'", int64(math.MaxInt64)); err != nil {
 		t.Fatal(err)
 	}
 	if err := db.Close(); err != nil {

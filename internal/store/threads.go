@@ -53,7 +53,7 @@ var sumThreads = fmt.Sprintf(`SELECT t.thread, last.agent, last.repo, last.branc
 	GROUP BY page.key ORDER BY page.key`, longestTurn)
 
 // longestTurn is what a turn's times are believed, in microseconds: a year.
-const longestTurn = maxWaiting * 1000
+const longestTurn int64 = maxWaiting * 1000
 
 // firstPrompts are the first prompts of the threads in a list.
 const firstPrompts = `SELECT t.thread, t.title FROM page
