@@ -71,7 +71,7 @@ func TestForgetSaysWhenAReaderKeepsTheBytes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer reading.Rollback() //nolint:errcheck // it wrote nothing
+	defer reading.Rollback() // it wrote nothing
 	var n int
 	if err := reading.QueryRowContext(t.Context(), "SELECT count(*) FROM runs").Scan(&n); err != nil || n != 2 {
 		t.Fatal(n, err)
