@@ -22,30 +22,33 @@ const (
 )
 
 // changed looks at the store until the context ends, and tells of every change after
-// the first look, when it is ready.
-func (h *Handler) changed(ctx context.Context, ready func(), tell func(store.Changes)) {
+// the first look, when it is ready; where that one fails, there is nothing to compare with,
+// and it ends.
+func (h *Handler) changed(ctx context.Context, ready func(error), tell func(store.Changes)) {
 	var watch store.Watch
 	ticker := time.NewTicker(h.cfg.Poll)
 	defer ticker.Stop()
-	for first := true; ; first = false {
-		// A look that fails, such as at a busy file, is made again.
-		if c, err := h.cfg.Store.Changed(ctx, &watch); err == nil && len(c.Written)+len(c.Removed) > 0 {
-			tell(c)
-		}
-		if first {
-			ready()
-		}
+	_, err := h.cfg.Store.Changed(ctx, &watch)
+	ready(err)
+	if err != nil {
+		return
+	}
+	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-ticker.C:
+		}
+		// A look that fails, such as at a busy file, is made again.
+		if c, err := h.cfg.Store.Changed(ctx, &watch); err == nil && len(c.Written)+len(c.Removed) > 0 {
+			tell(c)
 		}
 	}
 }
 
 // hub tells listeners of changes. It looks for them while there is a listener.
 type hub struct {
-	changed func(ctx context.Context, ready func(), tell func(store.Changes))
+	changed func(ctx context.Context, ready func(error), tell func(store.Changes))
 
 	mu        sync.Mutex
 	listeners map[*listener]bool
@@ -71,13 +74,17 @@ func (h *hub) join() (*listener, error) {
 	if len(h.listeners) == 0 {
 		h.listeners = map[*listener]bool{}
 		ctx, cancel := context.WithCancel(context.Background())
-		ready, stopped := make(chan struct{}), make(chan struct{})
+		ready, stopped := make(chan error, 1), make(chan struct{})
 		h.stop, h.stopped = cancel, stopped
 		go func() {
 			defer close(stopped)
-			h.changed(ctx, func() { close(ready) }, h.tell)
+			h.changed(ctx, func(err error) { ready <- err }, h.tell)
 		}()
-		<-ready
+		if err := <-ready; err != nil {
+			cancel()
+			<-stopped
+			return nil, err
+		}
 	}
 	l := &listener{wake: make(chan struct{}, 1), news: map[string]bool{}}
 	h.listeners[l] = true
@@ -140,9 +147,12 @@ func (h *hub) take(l *listener) told {
 // listen streams changes as server-sent events until the page goes away.
 func (h *Handler) listen(w http.ResponseWriter, r *http.Request) error {
 	listener, err := h.events.join()
-	if err != nil {
+	switch {
+	case errors.Is(err, errCrowded):
 		refuse(w, http.StatusServiceUnavailable, "too many pages listen")
 		return nil
+	case err != nil:
+		return err
 	}
 	defer h.events.leave(listener)
 	control := http.NewResponseController(w)

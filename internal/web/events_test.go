@@ -107,3 +107,14 @@ func TestTooManyListenersAreRefused(t *testing.T) {
 		time.Sleep(time.Millisecond)
 	}
 }
+
+// Without a first look nothing could be told: the page asks again, and then reads all anew.
+func TestAPageIsNotToldThatItIsLiveWhereTheStoreCannotBeRead(t *testing.T) {
+	w := newWorld(t, web.Config{})
+	if err := w.store.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // the first leaves nothing behind
+		w.get(t, "/api/events", http.StatusInternalServerError)
+	}
+}
