@@ -228,7 +228,7 @@ func startRelay(args []string, env func(string) string) {
 		return
 	}
 	lock := flock.New(relay.LockPath(dir))
-	free, err := lock.TryLock()
+	free, err := lock.TryRLock()
 	if err != nil || !free {
 		return // it runs
 	}

@@ -114,6 +114,10 @@ func Start(cfg Config) (_ *Relay, err error) {
 	return r, nil
 }
 
+// lookTime is how long a relay that begins takes the lock's holder for somebody who
+// only looks whether one runs.
+const lookTime = 500 * time.Millisecond
+
 // acquire takes what only one relay of an install may have.
 func (r *Relay) acquire() (err error) {
 	dir := Dir(r.cfg.Drain.State.Dir())
@@ -121,11 +125,13 @@ func (r *Relay) acquire() (err error) {
 		return fmt.Errorf("relay: %w", err)
 	}
 	lock := flock.New(LockPath(r.cfg.Drain.State.Dir()), flock.SetPermissions(0o600))
-	switch held, err := lock.TryLock(); {
-	case err != nil:
-		return fmt.Errorf("relay: lock: %w", err)
-	case !held:
+	patience, cancel := context.WithTimeout(context.Background(), lookTime)
+	defer cancel()
+	switch held, err := lock.TryLockContext(patience, lookTime/20); {
+	case errors.Is(err, context.DeadlineExceeded):
 		return ErrRunning
+	case err != nil || !held:
+		return fmt.Errorf("relay: lock: %w", err)
 	}
 	r.lock = lock
 	r.index, err = openIndex(dir)

@@ -50,14 +50,15 @@ func ServiceAddress(file []byte) string {
 	return string(found[1]) + string(found[2])
 }
 
-// Running reports whether the relay of a state's directory is at work.
+// Running reports whether the relay of a state's directory is at work. Those who look
+// share the lock, so that none takes another for the relay.
 func Running(state string) bool {
 	path := LockPath(state)
 	if _, err := os.Stat(path); err != nil {
 		return false
 	}
 	lock := flock.New(path)
-	free, err := lock.TryLock()
+	free, err := lock.TryRLock()
 	if err != nil {
 		return false
 	}
