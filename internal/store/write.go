@@ -15,20 +15,25 @@ type write struct {
 	wire runtypes.Wire
 }
 
-// Export stores ops, all of them or none, and returns those that are still to be
-// stored. An op that has no wire form is handed to OnDrop and is not among them.
+// Export stores ops, all of them or none: with an error all are still to be stored.
+// An op that has no wire form is handed to OnDrop once the others are stored, so that
+// it counts once however often they are tried.
 func (s *Store) Export(ctx context.Context, ops []runtypes.Op) (rest []runtypes.Op, err error) {
 	writes := make([]write, 0, len(ops))
+	var lost []func()
 	for _, op := range ops {
 		w, err := runtypes.Encode(op)
 		if err != nil {
-			s.cfg.OnDrop([]runtypes.Op{op}, err)
+			lost = append(lost, func() { s.cfg.OnDrop([]runtypes.Op{op}, err) })
 			continue
 		}
-		writes, rest = append(writes, write{op.Verb, w}), append(rest, op)
+		writes = append(writes, write{op.Verb, w})
 	}
 	if err := s.apply(ctx, writes); err != nil {
-		return rest, err
+		return ops, err
+	}
+	for _, tell := range lost {
+		tell()
 	}
 	return nil, nil
 }

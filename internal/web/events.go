@@ -146,6 +146,10 @@ func (h *hub) take(l *listener) told {
 
 // listen streams changes as server-sent events until the page goes away.
 func (h *Handler) listen(w http.ResponseWriter, r *http.Request) error {
+	w.Header().Set("Content-Type", "text/event-stream")
+	if r.Method == http.MethodHead {
+		return nil // it hears nothing, and holds no listener
+	}
 	listener, err := h.events.join()
 	switch {
 	case errors.Is(err, errCrowded):
@@ -160,7 +164,6 @@ func (h *Handler) listen(w http.ResponseWriter, r *http.Request) error {
 	if err := control.SetReadDeadline(time.Time{}); err != nil {
 		return err
 	}
-	w.Header().Set("Content-Type", "text/event-stream")
 	alive := time.NewTicker(heartbeat)
 	defer alive.Stop()
 	line := ": hello\n\n"

@@ -108,6 +108,18 @@ func TestTooManyListenersAreRefused(t *testing.T) {
 	}
 }
 
+func TestAskingForTheHeadersOfEventsHoldsNoListener(t *testing.T) {
+	w := newWorld(t, web.Config{})
+	for range 40 { // more than may listen
+		r := w.request(t, "/api/events")
+		r.Method = http.MethodHead
+		if _, header := w.do(t, r, http.StatusOK); header.Get("Content-Type") != "text/event-stream" {
+			t.Fatal(header)
+		}
+	}
+	w.listen(t)
+}
+
 // Without a first look nothing could be told: the page asks again, and then reads all anew.
 func TestAPageIsNotToldThatItIsLiveWhereTheStoreCannotBeRead(t *testing.T) {
 	w := newWorld(t, web.Config{})

@@ -32,12 +32,14 @@ class TurnPage {
     this.#load();
   }
 
+  // load asks anew. Of two questions under way the later one counts.
   async #load() {
+    const question = this.question = {};
     try {
       const answer = await get(`traces/${encodeURIComponent(this.id)}`, {}, this.abort.signal);
-      this.#show(answer);
+      if (question === this.question) this.#show(answer);
     } catch (error) {
-      if (this.abort.signal.aborted) return;
+      if (this.abort.signal.aborted || question !== this.question) return;
       if (error.gone) return this.#gone();
       this.head.replaceChildren(el("p", { class: "note failed", role: "alert" }, `Cannot load the turn: ${error.message}`));
     }
