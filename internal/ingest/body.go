@@ -71,7 +71,7 @@ func decoded(encoding string, dec io.Reader, limit int64) ([]byte, error) {
 	body, err := readUpTo(dec, limit)
 	var refused *refusal
 	if err != nil && !errors.As(err, &refused) {
-		return nil, invalid("error reading %s: %v", encoding, err)
+		err = invalid("error reading %s: %v", encoding, err)
 	}
 	return body, err
 }

@@ -60,7 +60,8 @@ func Decode(r *http.Request, raw []byte, limits Limits) (Writes, error) {
 	return Writes{Posts: b.posts, Patches: b.patches, Dropped: b.dropped, Refused: b.refused}, nil
 }
 
-// Plain undoes the compression of a body, within limits.
+// Plain undoes the compression of a body, within limits. With an error body is what could
+// be read before it.
 func Plain(header http.Header, raw []byte, limits Limits) ([]byte, error) {
 	sent := &http.Request{Header: header, Body: io.NopCloser(bytes.NewReader(raw))}
 	body, _, err := readBody(sent, limits.withDefaults(), Without{})

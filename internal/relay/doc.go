@@ -11,7 +11,9 @@
 // steps goes on where it was, and what is sent to it twice counts once.
 //
 // A write that cannot be read concerns itself alone: it is lost and counted, and does not
-// go on as it is. The model call that names a thread is of no turn, and a root by itself.
+// go on as it is; nor does a request that cannot be looked into, for it brings spans or is
+// too large, where it comes with the relay's token or speaks of the agent. The model call
+// that names a thread is of no turn, and a root by itself.
 //
 // Every other request, and every other run, goes on to LangSmith as it came: the
 // bytes of the body, the headers and the client's own key. The answer is LangSmith's.

@@ -123,6 +123,8 @@ func TestAForeignRunReachesLangSmithWithTheSameBytes(t *testing.T) {
 		"zstd":      {"POST", "/runs/multipart", http.Header{"Content-Type": {contentType}, "Content-Encoding": {"zstd"}}, packed},
 		"batch":     {"POST", "/api/v1/runs/batch", http.Header{"Content-Type": {"application/json"}}, batchOf(foreign(t))},
 		"no runs":   {"POST", "/runs/batch", http.Header{"Content-Type": {"application/json"}}, []byte("{ not json")},
+		"spans":     {"POST", "/otel/v1/traces", http.Header{"Content-Type": {"application/x-protobuf"}}, []byte("\x0a\x03lib")},
+		"a lot":     {"POST", "/runs/batch", http.Header{"Content-Type": {"application/json"}}, bytes.Repeat([]byte(" "), maxBody+2)},
 		"a query":   {"POST", "/runs/query?a=1;b=%2F&c", http.Header{"Content-Type": {"application/json"}}, []byte(`{"session":["x"]}`)},
 		"a prompt":  {"GET", "/commits/-/name%2Fx/latest?include_model=true", http.Header{}, nil},
 	} {

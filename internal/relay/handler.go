@@ -56,7 +56,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.forward.info(w, r, swap)
 		return
 	}
-	if !ours || !writesRuns(r) {
+	if !ours || !writesRuns(r) && !sendsSpans(r) {
 		h.forward.send(w, r, swap)
 		return
 	}
@@ -64,12 +64,14 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case err != nil:
 		answer(w, http.StatusBadRequest, "error", "the body could not be read")
-	case !whole && swap: // it is no other program's
+	case !whole && (swap || named(r, raw)):
 		h.drop(journal.DropTooLarge, 1)
-		_, _ = io.CopyN(io.Discard, r.Body, maxBody) // so that the client comes to read the answer
+		_, _ = io.CopyN(io.Discard, r.Body, 2*maxBody) // so that the client comes to read the answer
 		answer(w, http.StatusRequestEntityTooLarge, "error", "the body is too large to be looked into")
 	case !whole:
 		h.forward.send(w, r, swap)
+	case sendsSpans(r):
+		h.unread(w, r, raw, swap, http.StatusUnsupportedMediaType, "spans are not taken: have the agent trace without OpenTelemetry")
 	default:
 		h.take(w, r, raw, swap)
 	}
@@ -79,7 +81,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (h *handler) take(w http.ResponseWriter, r *http.Request, raw []byte, swap bool) {
 	writes, err := ingest.Decode(r, raw, ingest.Limits{Wire: maxBody, Decoded: maxDecoded})
 	if err != nil {
-		h.unread(w, r, raw, err, swap)
+		h.unread(w, r, raw, swap, ingest.Status(err), "the body could not be read")
 		return
 	}
 	s := h.tell(r.Context(), writes)
@@ -119,18 +121,21 @@ func (h *handler) take(w http.ResponseWriter, r *http.Request, raw []byte, swap 
 }
 
 // unread serves a request that writes runs and cannot be looked into. Of another program's
-// LangSmith is the judge. What may be Deep Agents Code's would go on with its secrets.
-func (h *handler) unread(w http.ResponseWriter, r *http.Request, raw []byte, why error, swap bool) {
-	text, err := ingest.Plain(r.Header, raw, ingest.Limits{Wire: maxBody, Decoded: maxDecoded})
-	if err != nil {
-		text = raw
-	}
-	if !swap && !bytes.Contains(text, []byte(Integration)) {
+// LangSmith is the judge. What may be Deep Agents Code's would go on with its secrets: it
+// is lost, and answered with a status and why.
+func (h *handler) unread(w http.ResponseWriter, r *http.Request, raw []byte, swap bool, status int, why string) {
+	if !swap && !named(r, raw) {
 		h.forward.sendBody(w, r, raw, swap)
 		return
 	}
 	h.drop(DropUnreadable, 1)
-	answer(w, ingest.Status(why), "error", "the body could not be read")
+	answer(w, status, "error", why)
+}
+
+// named reports whether a body speaks of Deep Agents Code, as far as it can be read.
+func named(r *http.Request, raw []byte) bool {
+	text, _ := ingest.Plain(r.Header, raw, ingest.Limits{Wire: int64(len(raw)), Decoded: maxDecoded}) // of one cut short: what there is
+	return bytes.Contains(text, []byte(Integration)) || bytes.Contains(raw, []byte(Integration))
 }
 
 // drop counts a loss.
@@ -189,8 +194,13 @@ func writesRuns(r *http.Request) bool {
 	return false
 }
 
-// peek reads a request's body. One that is too large is left to be read from its
-// beginning: whole is false.
+// sendsSpans reports whether a request brings runs as OpenTelemetry's spans.
+func sendsSpans(r *http.Request) bool {
+	return r.Method == http.MethodPost && pathOf(r) == "/otel/v1/traces"
+}
+
+// peek reads a request's body. Of one that is too large raw is the beginning, and it is
+// left to be read whole: whole is false.
 func peek(r *http.Request) (raw []byte, whole bool, err error) {
 	body := r.Body
 	raw, err = io.ReadAll(io.LimitReader(body, maxBody+1))
@@ -204,7 +214,7 @@ func peek(r *http.Request) (raw []byte, whole bool, err error) {
 		io.Reader
 		io.Closer
 	}{io.MultiReader(bytes.NewReader(raw), body), body}
-	return nil, false, nil
+	return raw, false, nil
 }
 
 func answer(w http.ResponseWriter, status int, key, text string) {

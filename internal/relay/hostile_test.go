@@ -2,13 +2,16 @@ package relay
 
 import (
 	"bytes"
+	"compress/gzip"
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/klauspost/compress/zstd"
 
 	"github.com/tracesmith/tracesmith/internal/ingest"
 	"github.com/tracesmith/tracesmith/internal/journal"
@@ -177,18 +180,39 @@ func losses(t *testing.T, dir string) map[string]int64 {
 // What cannot be looked into might hold anything.
 func TestWhatADeepAgentsClientSendsIsReadOrDoesNotLeave(t *testing.T) {
 	whole, kind := multipartOf(spoiled(func(map[string]any) {}))
+	var packed bytes.Buffer
+	enc, err := zstd.NewWriter(&packed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for part := range slices.Chunk(whole, 1<<10) { // as a client does that compresses each run as it comes
+		if _, err := enc.Write(part); err != nil {
+			t.Fatal(err)
+		}
+		if err := enc.Flush(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := enc.Close(); err != nil {
+		t.Fatal(err)
+	}
 	for name, c := range map[string]struct {
 		key, uri, kind, encoding string
 		body                     []byte
 		status                   int
 	}{
-		"half a form":              {"", "/runs/multipart", kind, "", whole[:len(whole)/2], http.StatusUnprocessableEntity},
-		"half a form, own key":     {ownKey, "/runs/multipart", kind, "", whole[:len(whole)/2], http.StatusUnprocessableEntity},
-		"no JSON":                  {"", "/runs/batch", "application/json", "", []byte(`{"post":[{"inputs":"` + privately), http.StatusUnprocessableEntity},
-		"nested without end":       {"", "/runs/batch", "application/json", "", []byte(strings.Repeat("[", 20_000) + strings.Repeat("]", 20_000)), http.StatusUnprocessableEntity},
-		"an unknown compression":   {"", "/runs/batch", "application/json", "br", []byte("x"), http.StatusUnsupportedMediaType},
-		"not the compression":      {"", "/runs/batch", "application/json", "zstd", []byte(privately), http.StatusUnprocessableEntity},
-		"more than is looked into": {"", "/runs/batch", "application/json", "", bytes.Repeat([]byte(" "), maxBody+2), http.StatusRequestEntityTooLarge},
+		"half a form":                       {"", "/runs/multipart", kind, "", whole[:len(whole)/2], http.StatusUnprocessableEntity},
+		"half a form, own key":              {ownKey, "/runs/multipart", kind, "", whole[:len(whole)/2], http.StatusUnprocessableEntity},
+		"no JSON":                           {"", "/runs/batch", "application/json", "", []byte(`{"post":[{"inputs":"` + privately), http.StatusUnprocessableEntity},
+		"nested without end":                {"", "/runs/batch", "application/json", "", []byte(strings.Repeat("[", 20_000) + strings.Repeat("]", 20_000)), http.StatusUnprocessableEntity},
+		"an unknown compression":            {"", "/runs/batch", "application/json", "br", []byte("x"), http.StatusUnsupportedMediaType},
+		"not the compression":               {"", "/runs/batch", "application/json", "zstd", []byte(privately), http.StatusUnprocessableEntity},
+		"more than is looked into":          {"", "/runs/batch", "application/json", "", bytes.Repeat([]byte(" "), maxBody+2), http.StatusRequestEntityTooLarge},
+		"more than is looked into, own key": {ownKey, "/runs/multipart", kind, "", append(bytes.Clone(whole), bytes.Repeat([]byte(" "), maxBody)...), http.StatusRequestEntityTooLarge},
+		"half of it compressed, own key":    {ownKey, "/runs/multipart", kind, "zstd", packed.Bytes()[:packed.Len()-9], http.StatusUnprocessableEntity},
+		"spans":                             {"", "/otel/v1/traces", "application/x-protobuf", "", []byte("x"), http.StatusUnsupportedMediaType},
+		"spans, own key":                    {ownKey, "/api/v1/otel/v1/traces", "application/x-protobuf", "gzip", gzipped(t, "\x0a\x0f"+Integration), http.StatusUnsupportedMediaType},
+		"more spans than are looked into":   {"", "/otel/v1/traces", "application/x-protobuf", "", bytes.Repeat([]byte(" "), maxBody+2), http.StatusRequestEntityTooLarge},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -210,6 +234,19 @@ func TestWhatADeepAgentsClientSendsIsReadOrDoesNotLeave(t *testing.T) {
 			}
 		})
 	}
+}
+
+func gzipped(t *testing.T, text string) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	w := gzip.NewWriter(&out)
+	if _, err := w.Write([]byte(text)); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
 }
 
 // The others of a request keep the bytes between their braces.
