@@ -44,11 +44,15 @@ func (s *State) Contents() (Contents, error) {
 // import counts on: tombstones, ledgers, destinations, when sessions were muted, and whatever others keep here.
 // busy is the number of sessions that a drainer is at work on, which stay.
 func (s *State) Purge(now time.Time) (busy int, err error) {
-	sessions, err := s.Sessions()
-	if err != nil {
-		return 0, err
-	}
 	var failures []error
+	for _, name := range []string{"dead", "log", droppedName, sentDir} { // first: it may make room for what stays
+		if err := os.RemoveAll(s.path(name)); err != nil {
+			failures = append(failures, fmt.Errorf("journal: purge: %w", err))
+		}
+	}
+	failures = append(failures, s.Sweep()) // which may give a session its late lines back
+	sessions, err := s.Sessions()
+	failures = append(failures, err)
 	for _, each := range sessions {
 		err := each.purge(now)
 		switch {
@@ -58,13 +62,7 @@ func (s *State) Purge(now time.Time) (busy int, err error) {
 			failures = append(failures, err)
 		}
 	}
-	failures = append(failures, s.Sweep())
-	for _, name := range []string{"dead", "log", droppedName, sentDir} {
-		if err := os.RemoveAll(s.path(name)); err != nil {
-			failures = append(failures, fmt.Errorf("journal: purge: %w", err))
-		}
-	}
-	return busy, errors.Join(failures...)
+	return busy, errors.Join(append(failures, s.Sweep())...)
 }
 
 func (s *Session) purge(now time.Time) error {

@@ -16,6 +16,11 @@ const (
 	writableToThem = 0o022
 )
 
+// unfinished marks a folder that is closed while what is in it is not yet: should the
+// process end there, the next one goes on. Beside it, who could write stays noted in the
+// mode: without the right to search, to write is of no use to them.
+const unfinished = fs.ModeSticky
+
 // claim refuses a folder of another user and closes one that others can enter. Those
 // below it are closed as well: they may have been as open, and were within reach.
 func claim(dir string, info fs.FileInfo) error {
@@ -23,10 +28,10 @@ func claim(dir string, info fs.FileInfo) error {
 		return fmt.Errorf("%s belongs to another user", dir)
 	}
 	was := info.Mode().Perm()
-	if was&forOthers == 0 {
+	if was&forOthers == 0 && info.Mode()&unfinished == 0 {
 		return nil
 	}
-	if err := os.Chmod(dir, 0o700); err != nil {
+	if err := os.Chmod(dir, 0o700|was&writableToThem|unfinished); err != nil {
 		return err
 	}
 	entries, err := os.ReadDir(dir)
@@ -36,7 +41,7 @@ func claim(dir string, info fs.FileInfo) error {
 			err = errors.Join(err, claimEntry(filepath.Join(dir, entry.Name()), info, was&writableToThem != 0))
 		}
 	}
-	return err
+	return errors.Join(err, os.Chmod(dir, 0o700))
 }
 
 // claimEntry closes what is in a folder that others could enter, and write to.

@@ -3,6 +3,8 @@
 package private_test
 
 import (
+	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"testing"
@@ -43,6 +45,64 @@ func TestAFolderThatOthersCouldEnterIsClosedWithAllThatIsInIt(t *testing.T) {
 			if got := mode(t, path); got != want {
 				t.Errorf("was %o: %s: %o, not %o", open, path, got, want)
 			}
+		}
+	}
+}
+
+func TestAFolderCountsAsClosedOnlyWhenAllThatIsInItIs(t *testing.T) {
+	dir := t.TempDir()
+	var files []string
+	for i := range 3000 {
+		files = append(files, filepath.Join(dir, fmt.Sprintf("file-%04d", i)))
+		write(t, files[i])
+		chmod(t, files[i], 0o666)
+	}
+	chmod(t, dir, 0o777)
+	done := make(chan error)
+	go func() { done <- private.Dir(dir) }()
+	for {
+		select {
+		case err := <-done:
+			if err != nil {
+				t.Error(err)
+			}
+			return
+		default:
+		}
+		info, err := os.Lstat(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		closed := info.Mode() == fs.ModeDir|0o700
+		for _, file := range []string{files[0], files[len(files)-1]} {
+			if closed && mode(t, file) != 0o600 {
+				t.Fatalf("were it interrupted here, %s would stay open", file)
+			}
+		}
+	}
+}
+
+func TestAClaimThatWasInterruptedIsFinished(t *testing.T) {
+	for interrupted, removed := range map[os.FileMode]bool{0o700: false, 0o722: true} {
+		dir := t.TempDir()
+		file, link := filepath.Join(dir, "file"), filepath.Join(dir, "link")
+		write(t, file)
+		chmod(t, file, 0o666)
+		if err := os.Symlink("/none", link); err != nil {
+			t.Fatal(err)
+		}
+		chmod(t, dir, fs.ModeSticky|interrupted)
+		if err := private.Dir(dir); err != nil {
+			t.Fatal(err)
+		}
+		if mode(t, file) != 0o600 {
+			t.Errorf("%o: the file stayed open", interrupted)
+		}
+		if _, err := os.Lstat(link); os.IsNotExist(err) != removed {
+			t.Errorf("%o: the link: %v", interrupted, err)
+		}
+		if info, err := os.Lstat(dir); err != nil || info.Mode() != fs.ModeDir|0o700 {
+			t.Errorf("%o: the folder: %v, %v", interrupted, info.Mode(), err)
 		}
 	}
 }
