@@ -1,13 +1,18 @@
 package agui
 
 // activitySnapshot sets an activity's content and merges its metadata. An activity that
-// is not to be replaced keeps its content and merges all the same.
+// is not to be replaced keeps its content and merges all the same; a message that is none
+// stays as it is.
 func (a *Assembler) activitySnapshot(e *Event) {
 	i := a.byID[Text(e.MessageID)]
 	if i == nil {
 		role := string(Activity)
 		a.append(&item{Message: Message{ID: e.MessageID, Role: &role, Content: e.Content, ActivityType: e.ActivityType,
 			SubagentRunID: e.SubagentRunID, Metadata: MergeMetadata(nil, e.Metadata)}, start: e.Timestamp, end: e.Timestamp})
+		return
+	}
+	if i.role() != Activity {
+		a.report(ActivityUnknownID)
 		return
 	}
 	if e.Content != nil && (e.Replace == nil || *e.Replace) {

@@ -32,14 +32,16 @@ func (a *Assembler) messageStart(e *Event) {
 	a.start(messageIDOf(e))
 	i := a.byID[Text(e.MessageID)]
 	if i == nil {
-		i = &item{Message: Message{ID: e.MessageID, Role: e.Role, Name: e.Name, SubagentRunID: e.SubagentRunID},
-			text: &grown{}, start: e.Timestamp, minted: a.normal.Minted(Text(e.MessageID))}
-		if role := string(Assistant); i.Role == nil {
-			if e.Type == ReasoningMessageStart {
-				role = string(ReasoningRole)
-			}
-			i.Role = &role
+		role := Role(Text(e.Role))
+		switch {
+		case e.Type == ReasoningMessageStart:
+			role = ReasoningRole
+		case !role.known():
+			role = Assistant
 		}
+		from := string(role)
+		i = &item{Message: Message{ID: e.MessageID, Role: &from, Name: e.Name, SubagentRunID: e.SubagentRunID},
+			text: &grown{}, start: e.Timestamp, minted: a.normal.Minted(Text(e.MessageID))}
 		a.append(i)
 	}
 	i.end = nil

@@ -2,6 +2,7 @@ package agui
 
 import (
 	"encoding/json"
+	"slices"
 	"sync"
 )
 
@@ -22,14 +23,14 @@ type eventTable struct {
 
 // eventProps are the properties of events. A name stands for one thing, but for "delta".
 type eventProps struct {
-	kind, timestamp, rawEvent, metadata, owner                                                  eventProp
-	threadID, runID, protocolVersion, parentRunID, input, result, outcome, usage, message, code eventProp
-	stepName                                                                                    eventProp
-	messageID, role, name, delta, toolCallID, toolCallName, parentMessageID, resultContent      eventProp
-	activityContent, messages, activityType, replace, stateDelta, patch                         eventProp
-	subtype, entityID, encryptedValue, encryptedValueType, title                                eventProp
-	description, parentSubagent, parentToolCallID                                               eventProp
-	snapshot, payload, source, value                                                            eventProp
+	kind, timestamp, rawEvent, metadata, owner                                                     eventProp
+	threadID, runID, protocolVersion, parentRunID, input, result, outcome, usage, message, code    eventProp
+	stepName                                                                                       eventProp
+	messageID, role, name, delta, toolCallID, toolCallName, parentMessageID, resultContent         eventProp
+	resultRole, reasoningRole, activityContent, messages, activityType, replace, stateDelta, patch eventProp
+	subtype, entityID, encryptedValue, encryptedValueType, title                                   eventProp
+	description, parentSubagent, parentToolCallID                                                  eventProp
+	snapshot, payload, source, value                                                               eventProp
 }
 
 func newEventProps() *eventProps {
@@ -57,7 +58,9 @@ func newEventProps() *eventProps {
 		stepName:        text("stepName", func(e *Event) **string { return &e.StepName }),
 
 		messageID:       text("messageId", func(e *Event) **string { return &e.MessageID }),
-		role:            text("role", func(e *Event) **string { return &e.Role }, nullIsSloppy),
+		role:            roleAmong(Developer, System, Assistant, User),
+		resultRole:      roleAmong(ToolRole),
+		reasoningRole:   roleAmong(ReasoningRole),
 		name:            text("name", func(e *Event) **string { return &e.Name }, nullIsSloppy),
 		delta:           deltaProperty(),
 		toolCallID:      text("toolCallId", func(e *Event) **string { return &e.ToolCallID }),
@@ -86,6 +89,21 @@ func newEventProps() *eventProps {
 		source:   text("source", func(e *Event) **string { return &e.Source }, nullIsSloppy),
 		value:    anyJSON("value", func(e *Event) *json.RawMessage { return &e.Value }, true),
 	}
+}
+
+// roleAmong is an event's role. One that the event cannot have is kept, for whoever reads
+// the event next.
+func roleAmong(roles ...Role) eventProp {
+	p := text("role", func(e *Event) **string { return &e.Role }, nullIsSloppy)
+	readText := p.read
+	p.read = func(r *reader, e *Event, raw json.RawMessage) string {
+		code := readText(r, e, raw)
+		if e.Role != nil && !slices.Contains(roles, Role(*e.Role)) {
+			return BadField
+		}
+		return code
+	}
+	return p
 }
 
 // maxSafe is the largest integer that every peer reads exactly.
@@ -120,7 +138,7 @@ func (p *eventProps) table() map[Type][]eventProp {
 		ToolCallArgs:   p.of(p.toolCallID, p.delta),
 		ToolCallEnd:    p.of(p.toolCallID),
 		ToolCallChunk:  p.of(p.toolCallID, p.toolCallName, p.parentMessageID, p.delta),
-		ToolCallResult: p.of(p.messageID, p.toolCallID, p.resultContent, p.role),
+		ToolCallResult: p.of(p.messageID, p.toolCallID, p.resultContent, p.resultRole),
 
 		StateSnapshot:    p.of(p.snapshot),
 		StateDelta:       p.of(p.stateDelta),
@@ -132,7 +150,7 @@ func (p *eventProps) table() map[Type][]eventProp {
 
 		ReasoningStart:          p.of(p.messageID),
 		ReasoningEnd:            p.of(p.messageID),
-		ReasoningMessageStart:   p.of(p.messageID, p.role),
+		ReasoningMessageStart:   p.of(p.messageID, p.reasoningRole),
 		ReasoningMessageContent: p.of(p.messageID, p.delta),
 		ReasoningMessageEnd:     p.of(p.messageID),
 		ReasoningMessageChunk:   p.of(p.messageID, p.delta),

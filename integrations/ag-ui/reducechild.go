@@ -22,8 +22,8 @@ type child struct {
 
 	dropped bool // a snapshot took it out: what it was stands
 
-	message   *item    // of a model call, as it was last seen
-	reasoning []string // messages that led to it
+	message   *item   // of a model call, as it was last seen
+	reasoning []*item // messages that led to it, as they were last seen
 	inputs    json.RawMessage
 
 	call        *call // of a tool call, as it was last seen
@@ -97,20 +97,17 @@ func (t *turn) told(c *child) *runtypes.Run {
 // tellModelCall fills in what a model was asked and said.
 func (t *turn) tellModelCall(c *child, run *runtypes.Run, own facts) {
 	message := t.messageOf(c)
-	var thoughts []*item
+	t.refresh(c.reasoning)
 	var told []facts
-	for _, id := range c.reasoning {
-		if r := t.asm.byID[id]; r != nil {
-			thoughts = append(thoughts, r)
-			told = append(told, facts{}.text("message_id", r.ID).metadata("metadata", r.Metadata))
-		}
+	for _, r := range c.reasoning {
+		told = append(told, facts{}.text("message_id", r.ID).metadata("metadata", r.Metadata))
 	}
 	own.text("message_id", &c.id).metadata("metadata", message.Metadata)
 	if len(told) > 0 {
 		own["reasoning"] = told
 	}
 	run.Inputs = c.inputs
-	run.Outputs = outputOf(message, thoughts)
+	run.Outputs = outputOf(message, c.reasoning)
 	run.Usage = usageOf(message.Metadata)
 	run.Model.Name, run.Model.Provider = modelOf(message.Metadata)
 	if !c.token.IsZero() {
@@ -139,6 +136,15 @@ func (t *turn) callOf(c *child) *call {
 		c.call = now
 	}
 	return c.call
+}
+
+// refresh makes messages what they are now; one that a snapshot took out stays.
+func (t *turn) refresh(all []*item) {
+	for n, each := range all {
+		if now := t.asm.byID[Text(each.ID)]; now != nil && now.role() == each.role() {
+			all[n] = now
+		}
+	}
 }
 
 // outputOf is what a model call gave: the message, and why it ended where it says so.

@@ -59,7 +59,7 @@ func (t *turn) message(e *Event) {
 	case ReasoningRole:
 		if !t.thought[id] {
 			t.thought[id] = true
-			t.thoughts[owner] = append(t.thoughts[owner], id)
+			t.thoughts[owner] = append(t.thoughts[owner], i)
 		}
 	case Assistant:
 		c := t.calls[id]
@@ -166,70 +166,6 @@ func (t *turn) toolResult(e *Event) {
 	c.result, c.end, c.cut, c.streamed = result, t.r.clock, false, true
 	t.complete(c.owner, "")
 	t.early(c)
-}
-
-// snapshot takes in what only a snapshot tells: model calls and tool calls of this run
-// that were not streamed, results, and what was repaired.
-func (t *turn) snapshot(e *Event) {
-	t.snapshots = MergeMetadata(t.snapshots, e.Metadata)
-	for _, c := range t.children { // what was said was said, though it may be said anew
-		c.dropped = c.dropped || c.kind == runtypes.KindLLM && t.asm.byID[c.id] == nil ||
-			c.kind == runtypes.KindTool && t.asm.callsBy[c.id] == nil
-	}
-	var items []*item
-	for _, m := range e.Messages {
-		items = append(items, itemOf(m))
-	}
-	at, block := asked(items)
-	if len(block) > 0 {
-		for _, i := range items[:at] {
-			if id := Text(i.ID); t.calls[id] == nil {
-				t.older[id], t.known[id] = true, true
-			}
-		}
-	}
-	for _, i := range items {
-		switch i.role() {
-		case Assistant:
-			t.snapshotCalls(i)
-		case ToolRole:
-			t.snapshotResult(i)
-		}
-	}
-}
-
-func (t *turn) snapshotCalls(i *item) {
-	id := Text(i.ID)
-	if t.known[id] && t.calls[id] == nil {
-		return
-	}
-	now := t.asm.byID[id]
-	if now == nil || now.role() != Assistant {
-		return
-	}
-	if t.calls[id] == nil {
-		c := t.modelCall(now)
-		c.streamed, c.end = false, c.base.Start
-	}
-	for _, call := range now.calls {
-		if t.tools[call.id] == nil {
-			c := t.tool(call.id, Text(now.SubagentRunID))
-			c.streamed, c.end = false, c.base.Start
-		}
-	}
-}
-
-func (t *turn) snapshotResult(i *item) {
-	c := t.tools[Text(i.ToolCallID)]
-	switch {
-	case c == nil:
-		return
-	case c.result == nil && !c.streamed:
-		c.end = c.base.Start
-	case c.result == nil:
-		c.end, c.cut = t.r.clock, false
-	}
-	c.result = i
 }
 
 // subagent follows a subagent's life.

@@ -103,10 +103,9 @@ func questions(list []Interrupt) []facts {
 func (t *turn) leftThoughts() []facts {
 	var all []facts
 	for _, owner := range slices.Sorted(maps.Keys(t.thoughts)) {
-		for _, id := range t.thoughts[owner] {
-			if i := t.asm.byID[id]; i != nil {
-				all = append(all, facts{}.text("message_id", i.ID).text("subagent_run_id", i.SubagentRunID).metadata("metadata", i.Metadata))
-			}
+		t.refresh(t.thoughts[owner])
+		for _, i := range t.thoughts[owner] {
+			all = append(all, facts{}.text("message_id", i.ID).text("subagent_run_id", i.SubagentRunID).metadata("metadata", i.Metadata))
 		}
 	}
 	return all

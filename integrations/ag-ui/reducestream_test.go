@@ -203,6 +203,14 @@ func TestUsageOfTheWholeRunIsItsOnlyModelCalls(t *testing.T) {
 	}
 }
 
+func TestACountThatNoModelReachesIsNoUsage(t *testing.T) {
+	runs := reduced(t, stream(begins,
+		`{'type':'TEXT_MESSAGE_CHUNK','messageId':'m','delta':'x','metadata':{'usage':{'input':9223372036854775807,'output':9223372036854775807}}}`, ends), RunOptions{})
+	if runs[1].Usage != nil {
+		t.Errorf("usage %+v", runs[1].Usage)
+	}
+}
+
 func TestOneCountAloneIsNoUsage(t *testing.T) {
 	runs := reduced(t, stream(begins,
 		`{'type':'TEXT_MESSAGE_CHUNK','messageId':'m','delta':'x','metadata':{'usage':{'output':340}}}`, ends), RunOptions{})

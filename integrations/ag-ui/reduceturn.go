@@ -2,6 +2,7 @@ package agui
 
 import (
 	"encoding/json"
+	"slices"
 	"strconv"
 	"time"
 
@@ -34,9 +35,9 @@ type turn struct {
 	calls    map[string]*child // model calls by message
 	tools    map[string]*child
 	subs     map[string]*child
-	waiting  []*child            // model calls that are not told yet
-	repeated int                 // bytes of conversation that the model calls repeat
-	thoughts map[string][]string // reasoning that no model call took yet, by owner
+	waiting  []*child           // model calls that are not told yet
+	repeated int                // bytes of conversation that the model calls repeat
+	thoughts map[string][]*item // reasoning that no model call took yet, by owner
 	thought  map[string]bool
 	latest   map[string]string // by owner, the message of the latest model call
 
@@ -54,7 +55,7 @@ func (r *Reducer) begin(of *run, e *Event) *turn {
 		r: r, asm: r.asm, sink: &r.out, of: of,
 		older: map[string]bool{}, known: map[string]bool{},
 		calls: map[string]*child{}, tools: map[string]*child{}, subs: map[string]*child{},
-		thoughts: map[string][]string{}, thought: map[string]bool{}, latest: map[string]string{},
+		thoughts: map[string][]*item{}, thought: map[string]bool{}, latest: map[string]string{},
 	}
 	t.began = r.next()
 	threadID, runID := of.threadID, of.runID
@@ -176,7 +177,8 @@ func conversation(items []*item) json.RawMessage {
 // otherwise take a thousand times its size.
 const maxRepeated = 16 << 20
 
-// before is the conversation that leads to a message of an owner.
+// before is the conversation that leads to a message of an owner. The reasoning that no
+// model call took yet is what this one gives, and none of it.
 func (t *turn) before(last *item, owner string) json.RawMessage {
 	previous, full := t.latest[owner], t.repeated > maxRepeated
 	delta := full || t.r.opts.Inputs == integrations.InputsDelta
@@ -190,6 +192,7 @@ func (t *turn) before(last *item, owner string) json.RawMessage {
 		switch {
 		case Text(i.SubagentRunID) != owner:
 		case t.r.opts.Inputs != integrations.InputsThread && t.older[id]:
+		case slices.ContainsFunc(t.thoughts[owner], func(r *item) bool { return Text(r.ID) == id }):
 		default:
 			items = append(items, i)
 		}

@@ -61,10 +61,11 @@ func within(whole, part int64) int64 {
 	return part
 }
 
-// countOf returns the first count that stands under one of the names; -1: none does.
+// countOf returns the first count that stands under one of the names; -1: none does. What
+// is beyond the protocol's integers is no count.
 func countOf(raw json.RawMessage, names [][]string) int64 {
 	for _, path := range names {
-		if n, ok := integer(lookUp(raw, path...)); ok && n >= 0 {
+		if n, ok := integer(lookUp(raw, path...)); ok && n >= 0 && n <= maxSafe {
 			return n
 		}
 	}

@@ -114,6 +114,11 @@ func TestStreams(t *testing.T) {
 					t.Errorf("arguments of %s: %s, want %s", id, got, want)
 				}
 			}
+			for id, want := range f.roles {
+				if got := s.MessageRoles[id]; got != want {
+					t.Errorf("role of %s: %s, want %s", id, got, want)
+				}
+			}
 			if f.order != "" && strings.Join(s.MessageOrder, " ") != f.order {
 				t.Errorf("order: %v, want %s", s.MessageOrder, f.order)
 			}
@@ -126,6 +131,7 @@ type streamRule struct {
 	problems                       []string
 	runs, order                    string
 	messages, calls, content, args map[string]string
+	roles                          map[string]string
 }
 
 type byID = map[string]string
@@ -331,6 +337,25 @@ var streamRules = map[string]streamRule{
 			`{"type":"TEXT_MESSAGE_CONTENT","messageId":"m","delta":"x"}`,
 			`{"type":"TEXT_MESSAGE_END","messageId":"m","subagentRunId":"z"}`),
 		problems: []string{OwnerMismatch}, content: byID{"m": `"x"`},
+	},
+	"a message of a role that nobody knows is the model's": {
+		stream: inRun(
+			`{"type":"TEXT_MESSAGE_START","messageId":"m","role":"wizard"}`,
+			`{"type":"TEXT_MESSAGE_CONTENT","messageId":"m","delta":"x"}`,
+			`{"type":"TEXT_MESSAGE_END","messageId":"m"}`),
+		problems: []string{BadField}, content: byID{"m": `"x"`}, roles: byID{"m": "assistant"},
+	},
+	"reasoning is reasoning, whatever role an older producer gives it": {
+		stream: inRun(
+			`{"type":"REASONING_MESSAGE_START","messageId":"m","role":"assistant"}`,
+			`{"type":"REASONING_MESSAGE_END","messageId":"m"}`),
+		problems: []string{BadField}, roles: byID{"m": "reasoning"},
+	},
+	"an activity under the id of another message": {
+		stream: inRun(
+			`{"type":"TEXT_MESSAGE_CHUNK","messageId":"m","delta":"x","metadata":{"k":1}}`,
+			`{"type":"ACTIVITY_SNAPSHOT","messageId":"m","activityType":"PLAN","content":{},"metadata":{"k":2}}`),
+		problems: []string{ActivityUnknownID}, content: byID{"m": `"x"`}, messages: byID{"m": `{"k":1}`},
 	},
 	"a retired thought without its start": {
 		stream:   inRun(`{"type":"THINKING_TEXT_MESSAGE_CONTENT","delta":"x"}`, `{"type":"THINKING_TEXT_MESSAGE_END"}`, `{"type":"THINKING_END"}`),
