@@ -62,7 +62,8 @@ func (f *fold) noteStuck() {
 		if cp.Stuck.Since.IsZero() || cp.Stuck.Since.After(now) {
 			cp.Stuck = journal.Stuck{Since: now}
 		}
-		cp.Stuck.Tries, cp.Stuck.Last = cp.Stuck.Tries+1, now
+		cp.Stuck.Tries++
+		cp.Stuck.Delivered = f.lastSuccess()
 		err = f.session.Commit(f.dest.ID, cp)
 	}
 	if err != nil {
@@ -96,10 +97,18 @@ func (f *fold) apart(ctx context.Context, part []runtypes.Op, why error) error {
 }
 
 // othersPass reports whether another session's runs got through since this one's did
-// not the last time.
+// not the last time. What time that was does not matter: the clock may have been wrong.
 func (f *fold) othersPass() bool {
+	return !f.lastSuccess().Equal(f.cp.Stuck.Delivered)
+}
+
+// lastSuccess is when the destination last took something; zero: not known.
+func (f *fold) lastSuccess() time.Time {
 	record, err := f.d.state.Destination(f.dest.ID)
-	return err == nil && record.Delivered.After(f.cp.Stuck.Last)
+	if err != nil {
+		return time.Time{}
+	}
+	return record.Delivered
 }
 
 // sieve parts runs that get through from those that do not.

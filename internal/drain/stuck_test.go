@@ -176,6 +176,25 @@ func TestALoneRunIsGivenUpOnceAnotherSessionGetsThrough(t *testing.T) {
 	p.wantRefused(1)
 }
 
+func TestASuccessThatAWrongClockPutAheadIsNoNewOne(t *testing.T) {
+	p := newPasser(t)
+	right := p.now
+	p.now = right.Add(2 * stuckFor) // and at the end of the waiting that is no longer ahead
+	p.hook("tool", toyData{Tool: "good"})
+	p.mustDrain()
+	p.now = right
+	p.refuses = func(string) bool { return true }
+	p.hook("tool", toyData{Tool: "late"})
+	p.wait()
+	for range 4 {
+		if err := p.drain(); !errors.Is(err, errVague) {
+			t.Error(err)
+		}
+		p.now = p.now.Add(stuckFor / 3)
+	}
+	p.wantRefused(0)
+}
+
 func TestOnlyAFivehundredIsInDoubt(t *testing.T) {
 	for _, why := range []error{
 		&exporter.TemporaryError{Err: &exporter.StatusError{Status: 503}}, &exporter.StatusError{Status: 401}, errDown,

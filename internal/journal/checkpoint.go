@@ -52,11 +52,11 @@ type Checkpoint struct {
 	Held     []json.RawMessage `json:"held,omitempty"`     // posts that wait for their run's end
 }
 
-// Stuck is how often in a row, and when, what comes next was answered with a 500.
+// Stuck is how often in a row what comes next was answered with a 500.
 type Stuck struct {
-	Since time.Time `json:"since,omitzero"` // the first time
-	Last  time.Time `json:"last,omitzero"`
-	Tries int       `json:"tries,omitempty"`
+	Since     time.Time `json:"since,omitzero"`        // the first time
+	Delivered time.Time `json:"delivered_at,omitzero"` // the destination's last success, the last time
+	Tries     int       `json:"tries,omitempty"`
 }
 
 // Status repeats integrations.Status, so that it can be read without a reducer.
