@@ -38,6 +38,8 @@ func Agent() *integrations.Agent {
 // message is the data of a line that writes a run.
 type message struct {
 	Number int           `json:"number"`           // of the turn in its thread, from 1
+	Thread string        `json:"thread,omitempty"` // the turn's, which a run below its root need not know
+	Turn   string        `json:"turn,omitempty"`
 	Run    runtypes.Wire `json:"run"`              // as the client sent it
 	Origin string        `json:"origin,omitempty"` // of the repository, as it is spelled there
 }
@@ -50,6 +52,9 @@ type write struct {
 	meta   map[string]any
 	origin string // of the repository; empty: not known
 	ref    string // names its line
+
+	thread, turn, dir string // of the turn, as far as any run of its trace told
+	head              integrations.Head
 }
 
 func readWrite(e integrations.Event) (*write, error) {
@@ -57,7 +62,10 @@ func readWrite(e integrations.Event) (*write, error) {
 	if err := json.Unmarshal(e.Data, &m); err != nil {
 		return nil, fmt.Errorf("relay: line: %w", err)
 	}
-	return &write{verb: runtypes.Verb(e.Kind), number: m.Number, wire: m.Run, meta: m.Run.Metadata(), origin: m.Origin, ref: e.Ref}, nil
+	return &write{
+		verb: runtypes.Verb(e.Kind), number: m.Number, wire: m.Run, meta: m.Run.Metadata(), origin: m.Origin, ref: e.Ref,
+		thread: m.Thread, turn: m.Turn, dir: e.CWD, head: e.Head,
+	}, nil
 }
 
 // Apply takes one line, or one of the drainer's own events.

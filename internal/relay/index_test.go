@@ -1,6 +1,7 @@
 package relay
 
 import (
+	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
@@ -25,15 +26,15 @@ func nothingLeft(place) error { return nil }
 
 func TestATurnIsNotEnteredBeforeTheOneBeforeIsLeft(t *testing.T) {
 	x := openedIndex(t, t.TempDir())
-	if _, err := x.enter("trace-1", "thread", "turn-1", 1, nothingLeft); err != nil {
+	if _, err := x.enter(place{Trace: "trace-1", Thread: "thread", Turn: "turn-1", Number: 1}, nothingLeft); err != nil {
 		t.Fatal(err)
 	}
 	full := errors.New("disk full")
-	if _, err := x.enter("trace-2", "thread", "turn-2", 2, func(place) error { return full }); !errors.Is(err, full) {
+	if _, err := x.enter(place{Trace: "trace-2", Thread: "thread", Turn: "turn-2", Number: 2}, func(place) error { return full }); !errors.Is(err, full) {
 		t.Fatal(err)
 	}
 	var left []string
-	p, err := x.enter("trace-2", "thread", "turn-2", 2, func(p place) error { left = append(left, p.Turn); return nil })
+	p, err := x.enter(place{Trace: "trace-2", Thread: "thread", Turn: "turn-2", Number: 2}, func(p place) error { left = append(left, p.Turn); return nil })
 	if err != nil || p.Number != 2 || len(left) != 1 || left[0] != "turn-1" {
 		t.Errorf("%+v, left %q, %v", p, left, err)
 	}
@@ -42,7 +43,7 @@ func TestATurnIsNotEnteredBeforeTheOneBeforeIsLeft(t *testing.T) {
 func TestTheIndexOutlivesAKilledWriterAndForgetsNoThread(t *testing.T) {
 	dir := t.TempDir()
 	x := openedIndex(t, dir)
-	if _, err := x.enter("old-trace", "old", "old-turn", 7, nothingLeft); err != nil {
+	if _, err := x.enter(place{Trace: "old-trace", Thread: "old", Turn: "old-turn", Number: 7}, nothingLeft); err != nil {
 		t.Fatal(err)
 	}
 	path := filepath.Join(dir, "turns.jsonl")
@@ -63,7 +64,7 @@ func TestTheIndexOutlivesAKilledWriterAndForgetsNoThread(t *testing.T) {
 			t.Errorf("the newest turn of a thread is %+v", p)
 		}
 	}
-	p, err := x.enter("new-trace", "long", "new-turn", 1, nothingLeft)
+	p, err := x.enter(place{Trace: "new-trace", Thread: "long", Turn: "new-turn", Number: 1}, nothingLeft)
 	if err != nil || p.Number != maxIndex+2 {
 		t.Errorf("%+v, %v", p, err)
 	}
@@ -72,6 +73,47 @@ func TestTheIndexOutlivesAKilledWriterAndForgetsNoThread(t *testing.T) {
 	}
 	if _, ok := openedIndex(t, dir).find("new-trace"); !ok {
 		t.Error("a line behind half a one was lost")
+	}
+}
+
+func TestTheIndexStaysShortWhileTheRelayRuns(t *testing.T) {
+	dir := t.TempDir()
+	x := openedIndex(t, dir)
+	if _, err := x.enter(place{Trace: "old-trace", Thread: "old", Turn: "old-turn", Number: 7}, nothingLeft); err != nil {
+		t.Fatal(err)
+	}
+	var all []place
+	for n := range maxIndex - 1 {
+		id := strconv.Itoa(n + 1)
+		p := place{Trace: "t" + id, Thread: "long", Turn: "u" + id, Number: n + 1}
+		if n < keptThreads { // more threads than are kept
+			p.Thread = "thread-" + id
+		}
+		x.add(p)
+		line, err := json.Marshal(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := x.file.Write(append(line, '\n')); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, p)
+	}
+	x.lines = maxIndex
+	p, err := x.enter(place{Trace: "new-trace", Thread: "long", Turn: "new-turn", Number: 1}, nothingLeft)
+	if err != nil || p.Number != maxIndex {
+		t.Errorf("%+v, %v", p, err)
+	}
+	for range 2 { // the second time as another relay reads it
+		if got := len(x.traces); got > keptTurns+keptThreads+1 || len(x.turns) != got || len(x.threads) > keptThreads+1 {
+			t.Errorf("it knows %d traces, %d turns and %d threads", got, len(x.turns), len(x.threads))
+		}
+		for trace, want := range map[string]bool{"new-trace": true, all[len(all)-1].Trace: true, all[0].Trace: true, all[keptThreads+1].Trace: false, "old-trace": false} {
+			if _, ok := x.find(trace); ok != want {
+				t.Errorf("%s: known is %v", trace, ok)
+			}
+		}
+		x = openedIndex(t, dir)
 	}
 }
 
@@ -85,14 +127,14 @@ func TestALineThatAFullDiskCutShortCostsNoOtherOne(t *testing.T) {
 	}
 	defer full.Close()
 	x.file = full
-	if _, err := x.enter("t1", "thread", "turn-1", 1, nothingLeft); err == nil {
+	if _, err := x.enter(place{Trace: "t1", Thread: "thread", Turn: "turn-1", Number: 1}, nothingLeft); err == nil {
 		t.Fatal("written to a file that takes nothing")
 	}
 	x.file = whole
 	if _, err := whole.WriteString(`{"trace":"t`); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := x.enter("t2", "thread", "turn-2", 2, nothingLeft); err != nil {
+	if _, err := x.enter(place{Trace: "t2", Thread: "thread", Turn: "turn-2", Number: 2}, nothingLeft); err != nil {
 		t.Fatal(err)
 	}
 	if _, ok := openedIndex(t, dir).find("t2"); !ok {

@@ -173,25 +173,21 @@ func (in *intake) keep(ops []operation, proc journal.Proc) (keys []string, err e
 		}
 		return err
 	}
+	said := tellMost(ops)
 	for _, op := range in.arrange(ops) {
-		meta := op.wire.Metadata()
-		rules := in.rules(cmp.Or(text(meta, "cwd"), text(meta, "working_directory")))
-		if rules.Off {
-			continue
-		}
-		entry := journal.Entry{
-			At: in.now(), CWD: cmp.Or(text(meta, "cwd"), text(meta, "working_directory")), Proc: proc, Policy: rules.Policy,
-			Head: integrations.Head{Branch: text(meta, "git_branch"), SHA: text(meta, "git_commit_sha")},
-		}
+		meta := said[op.wire.TraceID]
+		entry := journal.Entry{At: in.now(), Proc: proc, Head: integrations.Head{Branch: text(meta, "git_branch"), SHA: text(meta, "git_commit_sha")}}
 		leave := func(before place) error {
 			next := entry
-			next.Event, next.Session = lineNext, before.session()
+			next.Event, next.Session, next.CWD, next.Policy = lineNext, before.session(), before.Dir, in.rules(before.Dir).Policy
 			return write(before, next)
 		}
 		if aside(op.wire) {
 			leave = nil
 		}
-		p, err := in.index.enter(op.wire.TraceID, text(meta, "thread_id"), text(meta, "turn_id"), number(meta), leave)
+		p, err := in.index.enter(place{
+			Trace: op.wire.TraceID, Thread: text(meta, "thread_id"), Turn: text(meta, "turn_id"), Dir: dirOf(meta), Number: number(meta),
+		}, leave)
 		if errors.Is(err, errLongName) {
 			if err := in.state.Drop(journal.DropTooLarge, 1); err != nil {
 				return keys, err
@@ -201,8 +197,17 @@ func (in *intake) keep(ops []operation, proc journal.Proc) (keys []string, err e
 		if err != nil {
 			return keys, err
 		}
-		entry.Event, entry.Session = string(op.verb), p.session()
-		if entry.Data, err = line(message{p.Number, op.wire, rules.Origin}, rules.Policy); err != nil {
+		entry.Event, entry.Session, entry.CWD = string(op.verb), p.session(), cmp.Or(p.Dir, dirOf(meta))
+		rules := in.rules(entry.CWD)
+		if rules.Off {
+			continue
+		}
+		entry.Policy = rules.Policy
+		m := message{Number: p.Number, Thread: p.Thread, Run: op.wire, Origin: rules.Origin}
+		if p.Turn != p.Trace { // else it has no name
+			m.Turn = p.Turn
+		}
+		if entry.Data, err = line(m, rules.Policy); err != nil {
 			// What cannot be vouched for is not written anywhere.
 			if err := in.state.Drop(journal.DropRedaction, 1); err != nil {
 				return keys, err
@@ -219,6 +224,31 @@ func (in *intake) keep(ops []operation, proc journal.Proc) (keys []string, err e
 		}
 	}
 	return keys, nil
+}
+
+// tellMost finds, for each trace, the metadata of the run that says best whose turn it is:
+// not every run below a root need have been given it.
+func tellMost(ops []operation) map[string]map[string]any {
+	said := map[string]map[string]any{}
+	rank := func(meta map[string]any) (n int) {
+		for _, key := range []string{"turn_id", "thread_id", "cwd", "git_commit_sha"} {
+			if n <<= 1; text(meta, key) != "" {
+				n++
+			}
+		}
+		return n
+	}
+	for _, op := range ops {
+		meta, before := op.wire.Metadata(), said[op.wire.TraceID]
+		if before == nil || rank(meta) > rank(before) {
+			said[op.wire.TraceID] = meta
+		}
+	}
+	return said
+}
+
+func dirOf(meta map[string]any) string {
+	return cmp.Or(text(meta, "cwd"), text(meta, "working_directory"))
 }
 
 // line is a message without the plainest secrets: it lies on the disk for a while.

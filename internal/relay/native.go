@@ -11,18 +11,19 @@ import (
 	"github.com/tracesmith/tracesmith/runtypes"
 )
 
-// identity reads the identity block, which stands on every native run.
+// identity reads the identity block, which stands on native runs. Of one that has it not
+// in full the rest is that of its turn.
 func identity(w *write) runtypes.Identity {
 	m := w.meta
 	who := runtypes.Identity{
 		Integration: Integration,
 		Runtime:     runtimeName, RuntimeVersion: text(m, "ls_agent_runtime_version"),
-		ThreadID: text(m, "thread_id"), TurnID: text(m, "turn_id"), TurnNumber: w.number,
+		ThreadID: cmp.Or(text(m, "thread_id"), w.thread), TurnID: cmp.Or(text(m, "turn_id"), w.turn), TurnNumber: w.number,
 		Repo: runtypes.Repo{
-			URL: w.remote(cmp.Or(text(m, "git_repo_url"), text(m, "repository_url"))), Branch: text(m, "git_branch"),
-			SHA: strings.ToLower(text(m, "git_commit_sha")),
+			URL: w.remote(cmp.Or(text(m, "git_repo_url"), text(m, "repository_url"))), Branch: cmp.Or(text(m, "git_branch"), w.head.Branch),
+			SHA: strings.ToLower(cmp.Or(text(m, "git_commit_sha"), w.head.SHA)),
 		},
-		WorkingDirectory: cmp.Or(text(m, "working_directory"), text(m, "cwd")),
+		WorkingDirectory: cmp.Or(text(m, "working_directory"), text(m, "cwd"), w.dir),
 		SandboxType:      text(m, "sandbox_type"), UserID: text(m, "user_id"), ApprovalPolicy: text(m, "approval_policy"),
 	}
 	if who.ThreadID == "" {
