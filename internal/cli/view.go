@@ -95,32 +95,44 @@ func (a *app) refresh(ctx context.Context, runs *store.Store) {
 	}
 }
 
-// pageConfig is what the page shows: the store, and where its turns went besides.
+// pageConfig is what the page shows: the store, and where its turns went besides. The
+// page may be up for days, so the settings are read when they are asked for.
 func (a *app) pageConfig(state *journal.State, runs *store.Store) (web.Config, error) {
 	dir, err := a.getwd()
 	if err != nil {
 		return web.Config{}, err
 	}
-	settings, err := a.settings("", dir)
-	if err != nil {
+	if _, err := a.settings("", dir); err != nil {
 		return web.Config{}, err
 	}
-	destination, _, _ := strings.Cut(settings.Destination(), ",") // where open looks
 	return web.Config{
-		Store: runs, Rules: settings.Rules, Pass: redact.Pass{Allow: settings.Allow},
-		Elsewhere: func(trace string) bool {
-			id, err := uuid.Parse(trace)
-			if err != nil || destination == "" {
-				return false
-			}
-			delivered, err := state.Ledger(destination)
-			return err == nil && delivered.Has(id)
+		Store: runs,
+		Redaction: func() (redact.Rules, redact.Pass, error) {
+			settings, err := a.settings("", dir)
+			return settings.Rules, redact.Pass{Allow: settings.Allow}, err
 		},
+		Elsewhere:    func(trace string) bool { return a.delivered(state, dir, trace) },
 		Destinations: func() []web.Destination { return a.leaves(state, dir) },
 		Open: func(ctx context.Context, trace string) (string, error) {
 			return a.page(ctx, []string{trace}, "")
 		},
 	}, nil
+}
+
+// delivered reports whether the place where open looks, by the settings as they are now,
+// has a trace.
+func (a *app) delivered(state *journal.State, dir, trace string) bool {
+	id, err := uuid.Parse(trace)
+	if err != nil {
+		return false
+	}
+	settings, err := a.settings("", dir)
+	places := settings.Places()
+	if err != nil || len(places) == 0 {
+		return false
+	}
+	traces, err := state.Ledger(places[0].ID)
+	return err == nil && traces.Has(id)
 }
 
 // leaves lists where turns go by the settings as they are now, and where they went

@@ -5,6 +5,10 @@ import (
 	"time"
 )
 
+// MaxName bounds in a list, in bytes, what turns are asked for by: their thread, agent,
+// repository and branch. What is longer is cut, so that it fits into a question.
+const MaxName = 1 << 10
+
 // Query chooses turns. The zero value is all of them.
 type Query struct {
 	Words               string // each is the beginning of one that the turn is found by

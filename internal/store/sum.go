@@ -80,12 +80,13 @@ func (s *sum) take(w runtypes.Wire, size int64) {
 func (s *sum) lead(w runtypes.Wire, meta metadata) {
 	start, end, _ := w.Times() // an unreadable time is refused before
 	s.topOrder = w.DottedOrder
-	s.thread, s.number = meta.text("thread_id"), meta.number("turn_number")
+	s.thread, s.number = short(meta.text("thread_id"), MaxName), meta.number("turn_number")
 	if s.thread == "" {
 		s.thread = w.TraceID // a turn of no conversation is one by itself
 	}
 	s.kind, s.name = string(w.Kind()), w.Name
-	s.agent, s.repo, s.branch = meta.text("ls_integration"), meta.text("git_repo_url"), meta.text("git_branch")
+	s.agent = short(meta.text("ls_integration"), MaxName)
+	s.repo, s.branch = short(meta.text("git_repo_url"), MaxName), short(meta.text("git_branch"), MaxName)
 	s.started, s.ended = micros(start), micros(end)
 	s.error, s.interrupted = short(w.Error, maxErrorText), meta.m["ls_is_error_interrupt"] == true
 	if s.level = meta.text("capture_level"); s.level == "" && meta.text("ls_tracing_mode") == "metadata" {

@@ -203,11 +203,5 @@ func firstLine(text string) string {
 
 // short cuts a text to a number of bytes, between characters.
 func short(text string, most int) string {
-	if len(text) <= most {
-		return text
-	}
-	for most > 0 && !utf8.RuneStart(text[most]) {
-		most--
-	}
-	return text[:most]
+	return strings.ToValidUTF8(text[:min(len(text), most)], "")
 }

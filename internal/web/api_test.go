@@ -175,6 +175,38 @@ func TestAQuestionThatIsNoneIsRefusedInOneLine(t *testing.T) {
 	}
 }
 
+func TestNoNameIsTooLongToBeAskedFor(t *testing.T) {
+	w := newWorld(t, web.Config{})
+	for i, long := range []string{strings.Repeat("<", 700), strings.Repeat("é", 5<<10), strings.Repeat("x", 5<<10)} {
+		root, llm, tool := turn(long, 1, noon.Add(time.Duration(i)*time.Minute), "go")
+		for _, run := range []*runtypes.Run{root, llm, tool} {
+			run.Identity.Repo.Branch = long
+		}
+		w.put(t, runtypes.Post, root, llm, tool)
+	}
+	path, pages := "/api/threads?limit=1", 0
+	for ; path != ""; pages++ {
+		answer := w.ask(t, path)
+		threads, _ := answer["threads"].([]any)
+		for _, each := range threads {
+			thread, _ := each.(map[string]any)
+			id, branch := fmt.Sprint(thread["id"]), fmt.Sprint(thread["branch"])
+			if turns, _ := w.ask(t, "/api/threads/"+url.PathEscape(id))["turns"].([]any); len(turns) != 1 {
+				t.Errorf("%.9s: %d turns", id, len(turns))
+			}
+			if turns, _ := w.ask(t, with("/api/turns", "branch", branch))["turns"].([]any); len(turns) != 1 {
+				t.Errorf("branch %.9s: %d turns", branch, len(turns))
+			}
+		}
+		if path = ""; answer["next"] != nil {
+			path = with("/api/threads", "limit", "1", "cursor", fmt.Sprint(answer["next"]))
+		}
+	}
+	if pages != 3 {
+		t.Errorf("%d pages", pages)
+	}
+}
+
 func TestTheListsArePagedToTheirEnd(t *testing.T) {
 	w := newWorld(t, web.Config{})
 	var want []string

@@ -15,10 +15,10 @@ type Config struct {
 	Token string   // shown by whoever asks; empty: a new one
 	Hosts []string // names beside loopback's that a browser may call the page by, such as that of a forwarded port
 
-	// Rules and Pass go over what is exported, once more: the user's own rules, then the
-	// built-in ones.
-	Rules redact.Rules
-	Pass  redact.Pass
+	// Redaction tells what goes over what is exported, once more, by the settings as they
+	// are then: the user's own rules, then the built-in ones. An error: nothing is
+	// exported. nil: the built-in ones.
+	Redaction func() (redact.Rules, redact.Pass, error)
 
 	// Elsewhere reports whether a trace was delivered to LangSmith, and Open finds the
 	// address of its page there, which asks LangSmith. nil: neither is known.
@@ -47,6 +47,9 @@ const defaultPoll = 300 * time.Millisecond
 func (c Config) withDefaults() Config {
 	if c.Token == "" {
 		c.Token = rand.Text()
+	}
+	if c.Redaction == nil {
+		c.Redaction = func() (redact.Rules, redact.Pass, error) { return nil, redact.Pass{}, nil }
 	}
 	if c.Poll <= 0 {
 		c.Poll = defaultPoll

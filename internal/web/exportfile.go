@@ -31,7 +31,12 @@ func (h *Handler) export(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	text, err := h.document(r.Context(), summary)
+	p := &page{left: maxExport, start: summary.Start}
+	if p.rules, p.pass, err = h.cfg.Redaction(); err != nil {
+		refuse(w, http.StatusInternalServerError, "the settings cannot be read: see tracesmith doctor")
+		return nil
+	}
+	text, err := h.document(r.Context(), p, summary)
 	if err != nil {
 		return err
 	}
@@ -73,8 +78,7 @@ type page struct {
 }
 
 // document writes a turn. What cannot be redacted ends it.
-func (h *Handler) document(ctx context.Context, turn store.Summary) (string, error) {
-	p := &page{rules: h.cfg.Rules, pass: h.cfg.Pass, left: maxExport, start: turn.Start}
+func (h *Handler) document(ctx context.Context, p *page, turn store.Summary) (string, error) {
 	heads, err := h.cfg.Store.Heads(ctx, turn.TraceID)
 	if err != nil {
 		return "", err

@@ -2,6 +2,7 @@ package web_test
 
 import (
 	"encoding/json"
+	"errors"
 	"net/http"
 	"regexp"
 	"slices"
@@ -84,7 +85,10 @@ func TestAnExportedTurnIsTextAndNothingElse(t *testing.T) {
 }
 
 func TestAnExportIsRedactedOnceMore(t *testing.T) {
-	w := newWorld(t, web.Config{Rules: redact.Rules{{Pattern: regexp.MustCompile("BLUEBIRD"), With: "[codename]"}}})
+	var rules redact.Rules
+	var unreadable error
+	w := newWorld(t, web.Config{Redaction: func() (redact.Rules, redact.Pass, error) { return rules, redact.Pass{}, unreadable }})
+	rules = redact.Rules{{Pattern: regexp.MustCompile("BLUEBIRD"), With: "[codename]"}} // while the page is up
 	// As a store holds it that was written with redaction off.
 	key := "ghp_" + "016C7nHq5XyKAzdtV4mJ9wB2sRfLgE1uPoQc"
 	root, llm, tool := turn("th", 1, noon, "the token is "+key+" of BLUEBIRD")
@@ -99,6 +103,10 @@ func TestAnExportIsRedactedOnceMore(t *testing.T) {
 	}
 	if said := harmless(t, text); !strings.Contains(said, "[redacted:") || !strings.Contains(said, "[codename]") {
 		t.Error(said)
+	}
+	unreadable = errors.New("settings")
+	if text := w.get(t, "/api/traces/"+root.ID.String()+"/export.html", http.StatusInternalServerError); !strings.Contains(text, "doctor") {
+		t.Error(text)
 	}
 }
 

@@ -14,8 +14,8 @@ import (
 
 // Bounds of a question.
 const (
-	maxValue = 1 << 10 // bytes of a filter
-	pageSize = 50      // turns or threads of a page
+	maxValue = store.MaxName // bytes of a filter
+	pageSize = 50            // turns or threads of a page
 	maxPage  = 200
 )
 
@@ -81,9 +81,9 @@ type cursor struct {
 	AsOf  int64  `json:"a,omitempty"`
 }
 
-// maxCursor is longer than any cursor: a thread's id in it may be of any length that a
-// filter may have.
-const maxCursor = 4 * maxValue
+// maxCursor is longer than any cursor: JSON may write six bytes for one of a thread's id,
+// and base64 four for three.
+const maxCursor = 10 * store.MaxName
 
 // writeCursor is nil at the end of a list.
 func writeCursor(place *store.Place) *string {

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
-	"unicode/utf8"
+	"strings"
 )
 
 // Bounds of a run that is shown.
@@ -67,13 +67,7 @@ func marker(size int, text string) map[string]any { return map[string]any{"…":
 
 // cut takes the beginning of a text, between characters.
 func cut(text string, most int) string {
-	if len(text) <= most {
-		return text
-	}
-	for most > 0 && !utf8.RuneStart(text[most]) {
-		most--
-	}
-	return text[:most]
+	return strings.ToValidUTF8(text[:min(len(text), most)], "")
 }
 
 // decoded is v as JSON reads it back, numbers as they are written.
