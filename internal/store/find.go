@@ -51,7 +51,7 @@ func (q Query) condition() *condition {
 	}
 	for _, equal := range [][2]string{{"thread", q.Thread}, {"agent", q.Agent}, {"repo", q.Repo}, {"branch", q.Branch}} {
 		if equal[1] != "" {
-			c.and(equal[0]+" = ?", equal[1])
+			c.and(equal[0]+" = ?", short(equal[1], MaxName))
 		}
 	}
 	var ends []string

@@ -213,8 +213,14 @@ func TestAThreadIsFoundWhateverItIsCalled(t *testing.T) {
 		t.Fatalf("%d threads, want %d: %v", len(list), len(names), err)
 	}
 	for i, name := range names {
-		if list[i].ID != name || len(list[i].Prompts) != 1 || list[i].Turns != 1 {
+		if list[i].ID != name[:min(len(name), store.MaxName)] || len(list[i].Prompts) != 1 || list[i].Turns != 1 {
 			t.Errorf("%.40q: %.200v", name, list[i])
+		}
+		if thread, err := s.Thread(t.Context(), name); err != nil || thread.ID != list[i].ID {
+			t.Errorf("%.40q: %v", name, err)
+		}
+		if turns := summaries(t, s, store.Query{Thread: name}); len(turns) != 1 {
+			t.Errorf("%.40q: %d turns", name, len(turns))
 		}
 	}
 }

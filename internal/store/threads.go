@@ -118,7 +118,7 @@ func (s *Store) Threads(ctx context.Context, q Query, after Place, most int) (li
 
 // Thread returns one conversation.
 func (s *Store) Thread(ctx context.Context, id string) (Thread, error) {
-	list, err := s.threadsOf(ctx, []string{id})
+	list, err := s.threadsOf(ctx, []string{short(id, MaxName)})
 	switch {
 	case err != nil:
 		return Thread{}, err
