@@ -12,7 +12,6 @@ import (
 	"net/http"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/go-resty/resty/v2"
 
@@ -188,13 +187,7 @@ func (a *answer) refusal(path string) *StatusError {
 // cut shortens a text of the server's to n bytes of one line.
 func cut(s string, n int) string {
 	s = strings.Join(strings.Fields(s), " ")
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n]
+	return strings.ToValidUTF8(s[:min(len(s), n)], "")
 }
 
 // quiet keeps resty from writing to standard error.

@@ -113,7 +113,7 @@ const maxShown = 500
 func printable(s string) string {
 	s = strings.ReplaceAll(s, "\n", "; ")
 	if len(s) > maxShown {
-		s = s[:maxShown] + "..."
+		s = strings.ToValidUTF8(s[:maxShown], "") + "..."
 	}
 	return strings.Map(func(c rune) rune {
 		if !unicode.IsPrint(c) {
