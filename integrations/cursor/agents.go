@@ -1,6 +1,7 @@
 package cursor
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -37,17 +38,6 @@ type agent struct {
 	Sure       bool             `json:"sure,omitempty"` // no event of its own comes any more
 	Idle       bool             `json:"idle,omitempty"`
 	Closing    bool             `json:"closing,omitempty"`
-}
-
-// held is an event of a conversation that belongs to one of several subagents, and
-// nothing says yet to which.
-type held struct {
-	Talk       string `json:"talk"`
-	Ref        string `json:"ref"`
-	Parent     string `json:"parent"`     // conversation and
-	Generation string `json:"generation"` // turn of the candidates
-
-	Run *agentkit.Anchor `json:"run,omitempty"` // its root
 }
 
 func (a *agent) lose(why string) { a.End = &ending{At: a.Last, Status: why, Quiet: true} }
@@ -114,10 +104,7 @@ func (r *reducer) goesOn(a *agent, e integrations.Event) bool {
 
 // agentStart posts a subagent and the call that started it. They stay pending.
 func (r *reducer) agentStart(src integrations.Source, e integrations.Event, d *data) ([]runtypes.Op, error) {
-	parent := d.Parent
-	if parent == "" {
-		parent = d.Conversation
-	}
+	parent := cmp.Or(d.Parent, d.Conversation)
 	if d.Agent == "" || slices.ContainsFunc(r.Agents, func(a *agent) bool { return a.ID == d.Agent }) ||
 		slices.Contains(r.Closed, closedKey("", d.Agent)) {
 		return nil, nil
@@ -189,11 +176,17 @@ func (a *agent) parent(r *reducer) string {
 // agentStop ends a subagent: that of the id, else the open one of the same task.
 func (r *reducer) agentStop(src integrations.Source, e integrations.Event, d *data) ([]runtypes.Op, error) {
 	a := r.stopped(d)
-	if a == nil {
-		if t := r.openIn(d.Conversation); t != nil && t.Blind && !t.Closing {
-			t.keep(e.Ref)
-		}
+	if t := r.openIn(d.Conversation); a == nil && t != nil && t.Blind && !t.Closing {
+		t.keep(e.Ref)
 		return nil, nil
+	}
+	var ops []runtypes.Op
+	if a == nil {
+		var err error
+		ops, err = r.agentStart(src, r.unheard(src, e, d), d)
+		if a = r.stopped(d); a == nil || err != nil {
+			return ops, err
+		}
 	}
 	a.End = &ending{At: e.At, Status: d.Status, Ref: e.Ref, Text: d.Error}
 	a.Last, a.File = e.At, d.AgentFile
@@ -203,7 +196,27 @@ func (r *reducer) agentStop(src integrations.Source, e integrations.Event, d *da
 		t.Last = e.At
 		t.take(src, t.Start, e, d, a.ID)
 	}
-	return nil, nil
+	return ops, nil
+}
+
+// unheard is the start of a subagent of which only the end was heard: when its call was
+// made, if that was.
+func (r *reducer) unheard(src integrations.Source, stop integrations.Event, d *data) integrations.Event {
+	start := stop
+	start.Kind = "subagentStart"
+	parent := cmp.Or(d.Parent, d.Conversation)
+	var told *story
+	if above := r.agentOf(parent); above != nil {
+		told = above.tell(src, above.Start)
+	} else if t := r.openIn(parent); t != nil {
+		told = t.tell(src, t.Start)
+	}
+	if told != nil {
+		if c := told.starter(d.Agent, d.Hash); c != nil {
+			start.At = c.start
+		}
+	}
+	return start
 }
 
 func (r *reducer) stopped(d *data) *agent {
@@ -248,124 +261,4 @@ func (r *reducer) agentWork(src integrations.Source, a *agent, e integrations.Ev
 		return []runtypes.Op{r.endTool(src, a.family(), ended, nil)}, nil
 	}
 	return nil, nil
-}
-
-// adopt finds out whose an event of an unknown conversation is: a subagent's, or held
-// until that is known. It reports false if there is nobody it could belong to.
-func (r *reducer) adopt(src integrations.Source, e integrations.Event, d *data) (known bool, ops []runtypes.Op) {
-	pending := slices.ContainsFunc(r.Held, func(h held) bool { return h.Talk == d.Conversation })
-	if !pending && r.link(src, d.Conversation) {
-		return true, nil
-	}
-	var free []*agent
-	for _, a := range r.Agents {
-		if a.Child == "" {
-			free = append(free, a)
-		}
-	}
-	if !pending && len(free) == 1 && free[0].End == nil && len(r.Held) == 0 {
-		free[0].Child = d.Conversation
-		return true, nil
-	}
-	if len(free) > 0 && len(r.Held) < maxHeld {
-		r.Held = append(r.Held, held{d.Conversation, e.Ref, free[0].Talk, free[0].Generation, free[0].above()})
-		return true, nil
-	}
-	var open []*turn
-	for _, t := range r.Turns {
-		if t.End == nil && t.Talk != d.Conversation {
-			open = append(open, t)
-		}
-	}
-	switch {
-	case len(open) != 1 || len(r.Held) >= maxHeld:
-		return false, nil
-	case open[0].Blind: // it will be found out when that is told
-		open[0].keep(e.Ref)
-	default: // of a subagent whose start was not heard of
-		t := open[0]
-		ops = r.post(src, t)
-		root := agentkit.NewAnchor(r.root(src, t), t.Start, t.Generation)
-		r.Held = append(r.Held, held{d.Conversation, e.Ref, t.Talk, t.Generation, root})
-	}
-	return true, ops
-}
-
-// keep adds an event to a blind turn, to be heard again at its end.
-func (t *turn) keep(ref string) { t.Refs = append(t.Refs, ref+" ") }
-
-// link looks a conversation up in Cursor's files: a subagent's transcript lies beside its
-// parent's and begins with its task.
-func (r *reducer) link(src integrations.Source, talk string) bool {
-	if !plain(talk) {
-		return false
-	}
-	for _, a := range r.Agents {
-		if a.Child != "" || a.Dir == "" {
-			continue
-		}
-		list, err := sections(src, a.Dir+talk+".jsonl")
-		if err != nil || len(list) == 0 {
-			continue
-		}
-		task := agentkit.HashText(list[0].prompt)
-		var same, beside []*agent
-		for _, b := range r.Agents {
-			if b.Dir == a.Dir && b.Child == "" {
-				beside = append(beside, b)
-				if b.Hash == task {
-					same = append(same, b)
-				}
-			}
-		}
-		switch {
-		case len(same) > 0:
-			same[0].Child = talk
-		case len(beside) == 1:
-			a.Child = talk
-		default:
-			return false
-		}
-		return true
-	}
-	return false
-}
-
-// plain reports whether a conversation's id may stand in a file's name.
-func plain(id string) bool {
-	for _, c := range []byte(id) {
-		if c != '-' && (c < '0' || c > '9') && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') {
-			return false
-		}
-	}
-	return id != "" && len(id) <= 64
-}
-
-// settleHeld hears the events again whose subagent is known by now.
-func (r *reducer) settleHeld(src integrations.Source) ([]runtypes.Op, error) {
-	var ops []runtypes.Op
-	seen := map[string]bool{}
-	for i := 0; i < len(r.Held); {
-		h := r.Held[i]
-		if !seen[h.Talk] && r.agentOf(h.Talk) == nil {
-			r.link(src, h.Talk)
-		}
-		seen[h.Talk] = true
-		a := r.agentOf(h.Talk)
-		if a == nil {
-			i++
-			continue
-		}
-		r.Held = slices.Delete(r.Held, i, i+1)
-		e, d, err := recall(src, h.Ref)
-		if err != nil {
-			continue
-		}
-		more, err := r.agentWork(src, a, e, d)
-		ops = append(ops, more...)
-		if err != nil {
-			return ops, err
-		}
-	}
-	return ops, nil
 }

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -91,4 +92,39 @@ func visible(t *testing.T, dir string, lines int) map[string]int {
 		t.Fatal(err)
 	}
 	return shown
+}
+
+// The end of a subagent names it and its call, so that its start may be missing.
+func TestASubagentWhoseStartIsLostIsTheSameOne(t *testing.T) {
+	outline := func(res replay.Result) map[string]string {
+		runs := map[string]string{}
+		for _, run := range res.Runs {
+			runs[run.ID] = strings.Join([]string{string(run.Kind()), run.ParentRunID, run.Name, run.Error, string(run.Inputs), string(run.Outputs)}, "\n")
+		}
+		return runs
+	}
+	for _, name := range []string{"subagent", "parallel_subagents", "parallel_subagents_empty_ids", "print_subagent"} {
+		dir := filepath.Join("testdata", name)
+		want := outline(play(t, dir, replay.Options{}))
+		rec, err := replay.Load(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, step := range rec.Steps {
+			if step.Event != "subagentStart" {
+				continue
+			}
+			for _, o := range []replay.Options{{}, {Cut: true, Polls: true}} {
+				lost := *rec
+				lost.Steps = slices.Delete(slices.Clone(rec.Steps), i, i+1)
+				res, err := lost.Run(cursor.Agent(), o)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if diff := cmp.Diff(want, outline(res)); diff != "" {
+					t.Errorf("%s: without event %d: runs differ (-want +got):\n%s", name, i+1, diff)
+				}
+			}
+		}
+	}
 }

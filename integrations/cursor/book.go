@@ -28,7 +28,7 @@ type book struct {
 }
 
 // book is the scope's, where it was left the last time.
-func (r *reducer) book(src integrations.Source, f *family, told *story, over *ending, first string, s *section) *book {
+func (r *reducer) book(src integrations.Source, f *family, told *story, over *ending, prompt string) *book {
 	if told.book != nil {
 		told.book.src = src
 		return told.book
@@ -46,8 +46,8 @@ func (r *reducer) book(src integrations.Source, f *family, told *story, over *en
 	if used != nil {
 		b.used = used.usage()
 	}
-	if text := promptOf(src, first, s); text != "" {
-		b.history = append(b.history, runtypes.Message{Role: "user", Content: text})
+	if prompt != "" {
+		b.history = append(b.history, runtypes.Message{Role: "user", Content: prompt})
 	}
 	told.book = b
 	return b

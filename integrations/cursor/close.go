@@ -1,6 +1,7 @@
 package cursor
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/tracesmith/tracesmith/integrations"
@@ -120,7 +121,7 @@ func (r *reducer) closeTurn(src integrations.Source, t *turn) ([]runtypes.Op, er
 		}
 		ops = append(ops, r.compactions(src, f, told)...)
 	}
-	b := r.book(src, f, told, t.End, t.First, s)
+	b := r.book(src, f, told, t.End, promptOf(src, t.First, s))
 	if r.options.Inputs == integrations.InputsThread && s != nil {
 		b.before = messages(list, s.index)
 	}
@@ -239,10 +240,14 @@ func (r *reducer) closeAgent(src integrations.Source, a *agent) []runtypes.Op {
 	}
 	if told.model.Model == "" && told.model.ModelID == "" {
 		if _, d, err := recall(src, a.Begin); err == nil {
-			told.model = data{Model: d.AgentModel, ModelID: d.ModelID, Params: d.Params}
+			told.model = data{Model: cmp.Or(d.AgentModel, d.Model), ModelID: d.ModelID, Params: d.Params}
 		}
 	}
-	b := r.book(src, f, told, a.End, a.Begin, s)
+	task := a.task(src)
+	if s != nil && task == "" {
+		task = s.prompt
+	}
+	b := r.book(src, f, told, a.End, task)
 	ops = append(ops, b.calls(&a.scope, sizeOf(ops))...)
 	if b.more {
 		r.More = true

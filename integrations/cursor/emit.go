@@ -184,10 +184,21 @@ func (a *agent) run(src integrations.Source) *runtypes.Run {
 	if a.Kind == "" {
 		run.Name, run.Subagent.Type = "Subagent", "unknown"
 	}
-	if task := promptOf(src, a.Begin, nil); task != "" {
+	if task := a.task(src); task != "" {
 		run.Inputs = runtypes.Messages(runtypes.Message{Role: "user", Content: task})
 	}
 	return run
+}
+
+// task is what a subagent was told to do: by its start, else by the call.
+func (a *agent) task(src integrations.Source) string {
+	if task := promptOf(src, a.Begin, nil); task != "" {
+		return task
+	}
+	if _, d, err := recall(src, a.Call); err == nil {
+		return taskOf(d.Input)
+	}
+	return ""
 }
 
 // callRun is the run of the call that started a subagent as it is when pending.

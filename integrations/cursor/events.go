@@ -211,7 +211,10 @@ func project(p integrations.Payload) (json.RawMessage, error) {
 		Status: cmp.Or(in.Status, in.Reason), Loop: in.Loop, Trigger: in.Trigger, Context: in.Context,
 	}
 	if in.Input != nil {
-		d.InputHash, d.Hash = agentkit.HashJSON(in.Input), taskOf(&in)
+		d.InputHash = agentkit.HashJSON(in.Input)
+		if task := taskOf(in.Input); startsAgent(in.Tool) && task != "" {
+			d.Hash = agentkit.HashText(task)
+		}
 		d.Input = bounded(in.Input)
 	}
 	if in.Output != nil {
@@ -246,18 +249,15 @@ func project(p integrations.Payload) (json.RawMessage, error) {
 	return raw, nil
 }
 
-// taskOf is the hash of the task that a call gives a subagent; "" of any other call.
-func taskOf(in *payload) string {
-	if !startsAgent(in.Tool) {
-		return ""
-	}
+// taskOf is the task in the input of a call that starts a subagent.
+func taskOf(input json.RawMessage) string {
 	var task struct {
 		Prompt string `json:"prompt"`
 	}
-	if agentkit.Decode(in.Input, &task) != nil || task.Prompt == "" {
+	if agentkit.Decode(input, &task) != nil {
 		return ""
 	}
-	return agentkit.HashText(task.Prompt)
+	return task.Prompt
 }
 
 // startsAgent reports whether a tool is the one that starts subagents.

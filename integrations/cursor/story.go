@@ -134,14 +134,16 @@ func (t *story) add(e integrations.Event, d *data, agent string) (ended *call, n
 		}
 		return nil, false
 	case "subagentStop":
-		for _, c := range t.calls {
-			if c.agent == agent && agent != "" && !c.ended {
-				c.post = e.Ref
-				t.end(c, e)
-				return nil, true // its run is the subagent's to end
-			}
+		c := t.callOf(agent)
+		if c == nil { // its start was not heard of
+			c = t.starter(d.Agent, d.Hash)
 		}
-		return nil, false
+		if c == nil || c.ended || agent == "" || c.agent != "" && c.agent != agent {
+			return nil, false
+		}
+		c.agent, c.post = agent, e.Ref
+		t.end(c, e)
+		return nil, true // its run is the subagent's to end
 	case compacting:
 		m := moment{e.Ref, e.At, d.Trigger + " " + strconv.FormatInt(d.Context, 10)}
 		if n := len(t.merges); n > 0 && t.merges[n-1].key == m.key {
@@ -277,6 +279,16 @@ func (t *story) end(c *call, e integrations.Event) {
 	if e.At.After(t.ready) {
 		t.ready = e.At
 	}
+}
+
+// callOf is the call that started a subagent, where that is known.
+func (t *story) callOf(agent string) *call {
+	for _, c := range t.calls {
+		if c.agent == agent && agent != "" {
+			return c
+		}
+	}
+	return nil
 }
 
 // starter is the call that starts a subagent: the one of that id, else of the open ones
