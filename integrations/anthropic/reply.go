@@ -124,8 +124,8 @@ func (r *reply) Result() modelcall.Result {
 // json is the block as it would have come in one piece. The seal on thinking is
 // left out: nobody but the API reads it.
 func (b *block) json() json.RawMessage {
-	var start map[string]any
-	if json.Unmarshal(b.start, &start) != nil {
+	start := modelcall.Values(b.start)
+	if start == nil {
 		return json.RawMessage(`{}`)
 	}
 	delete(start, "signature")

@@ -2,6 +2,7 @@ package anthropic
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 )
 
@@ -41,5 +42,17 @@ func TestALaterCountWinsAndAMissingOneDoesNot(t *testing.T) {
 	u := r.Result().Usage
 	if u.Input != 12 || u.CacheRead != 7 || u.Output != 40 || u.Reasoning != 30 {
 		t.Errorf("%+v", u)
+	}
+}
+
+func TestNumbersOfAToolsInputStayAsTheyAre(t *testing.T) {
+	const input = `{"id":9007199254740993,"rate":1.50}`
+	whole, streamed := &reply{}, &reply{}
+	whole.Whole([]byte(`{"content":[{"type":"tool_use","id":"t","name":"f","input":` + input + `}]}`))
+	streamed.Event([]byte(`{"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"t","name":"f","input":` + input + `}}`))
+	for _, r := range []*reply{whole, streamed} {
+		if out := string(r.Result().Outputs); !strings.Contains(out, `"input":`+input) {
+			t.Errorf("outputs %s", out)
+		}
 	}
 }

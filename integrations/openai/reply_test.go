@@ -2,6 +2,7 @@ package openai
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/tracesmith/tracesmith/internal/modelcall"
@@ -37,4 +38,13 @@ func FuzzReplies(f *testing.F) {
 			}
 		}
 	})
+}
+
+func TestNumbersOfAnItemThatIsCutStayAsTheyAre(t *testing.T) {
+	r := &response{}
+	r.Event([]byte(`{"type":"response.output_item.added","output_index":0,"item":{"type":"mcp_call","seed":9007199254740993}}`))
+	r.Event([]byte(`{"type":"response.mcp_call_arguments.delta","output_index":0,"delta":"{\"q\""}`))
+	if out := string(r.Result().Outputs); !strings.Contains(out, `"seed":9007199254740993`) || !strings.Contains(out, `"arguments":"{\"q\""`) {
+		t.Errorf("outputs %s", out)
+	}
 }

@@ -148,8 +148,8 @@ func (i *item) json() json.RawMessage {
 	if i.whole {
 		return i.raw
 	}
-	var m map[string]any
-	if json.Unmarshal(i.raw, &m) != nil {
+	m := modelcall.Values(i.raw)
+	if m == nil {
 		return i.raw
 	}
 	if s := i.text.String(); s != "" {

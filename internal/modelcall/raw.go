@@ -17,6 +17,18 @@ func Object(raw []byte) map[string]json.RawMessage {
 	return m
 }
 
+// Values decodes a JSON object whole, but for its numbers, which stay as they are
+// written; nil if it is none.
+func Values(raw []byte) map[string]any {
+	var m map[string]any
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.UseNumber()
+	if dec.Decode(&m) != nil {
+		return nil
+	}
+	return m
+}
+
 // String decodes a JSON string; empty if it is none.
 func String(raw json.RawMessage) string {
 	var s string
