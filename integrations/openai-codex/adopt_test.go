@@ -78,6 +78,24 @@ func TestAReviewThatIsKilledIsInterrupted(t *testing.T) {
 }
 
 // What a dead process left is closed also where the last look is the first to find it.
+// Before there were items a review was told by an event, and the start of the thread
+// that works for it, noted in the file that asked, does not say whose it is.
+func TestAReviewOfAnOlderVersionIsATurnWithASubagent(t *testing.T) {
+	lines := []string{
+		metaLine(rootID, ""),
+		fmt.Sprintf(`event_msg {"type":"entered_review_mode","turn_id":%q,"user_facing_hint":"current changes"}`, turnID),
+		started(childT, ""), `event_msg {"type":"user_message","message":"Review the changes."}`,
+		fmt.Sprintf(`event_msg {"type":"exited_review_mode","turn_id":%q}`, turnID), sayLine(turnID, "Fine."), doneLine(turnID, ""),
+	}
+	child := write(metaLine(childID, fmt.Sprintf(`,"parent_thread_id":%q,"source":{"subagent":"review"}`, rootID)),
+		started(childT, ""), userLine(childID, childT, "Review the changes."), sayLine(childT, "Fine."), usageLine(childT, "r1", 5, 1), doneLine(childT, "Fine."))
+	x := tell(t, map[string]string{rolloutOf(rootID): write(lines...), rolloutOf(childID): child})
+	x.event("UserPromptSubmit", data{Transcript: rolloutOf(childID), Turn: childT})
+	x.event("SessionEnd", data{Transcript: rolloutOf(rootID)})
+	x.own(integrations.Grew)
+	check(t, x, "root Codex Turn", "  subagent review Subagent", "    llm Codex 5/1")
+}
+
 func TestWhatIsFoundAtTheEndIsClosedAtTheEnd(t *testing.T) {
 	lines := append([]string{metaLine(rootID, "")}, opening(turnID)...)
 	lines = append(lines, sayLine(turnID, "ok"), usageLine(turnID, "r1", 10, 2), doneLine(turnID, "ok"), started(turnID2, ""),

@@ -155,13 +155,17 @@ func errorText(raw json.RawMessage) string {
 	return object.Message
 }
 
-// object keeps arguments that are a JSON object; others are kept as text.
-func object(arguments string) json.RawMessage {
-	raw := bytes.TrimSpace([]byte(arguments))
-	if len(raw) > 0 && raw[0] == '{' && json.Valid(raw) {
-		return raw
+// object keeps arguments that are a JSON object, or the text of one; others are kept
+// as text.
+func object(arguments json.RawMessage) json.RawMessage {
+	var words string
+	if json.Unmarshal(arguments, &words) == nil {
+		arguments = bytes.TrimSpace([]byte(words))
 	}
-	return field("arguments", arguments)
+	if len(arguments) > 0 && arguments[0] == '{' && json.Valid(arguments) {
+		return arguments
+	}
+	return field("arguments", words)
 }
 
 // field is a JSON object of one field.

@@ -91,10 +91,12 @@ type responseItem struct {
 	Summary   []contentPart   `json:"summary"`
 	Name      string          `json:"name"`
 	Namespace string          `json:"namespace"`
-	Arguments string          `json:"arguments"`
+	Arguments json.RawMessage `json:"arguments"` // an object, mostly as the text of one
 	Input     string          `json:"input"`
 	CallID    string          `json:"call_id"`
 	Output    json.RawMessage `json:"output"` // a string or a list
+	Tools     json.RawMessage `json:"tools"`  // that a search for tools found
+	Revised   string          `json:"revised_prompt"`
 	Action    json.RawMessage `json:"action"`
 	Author    string          `json:"author"`
 	About     struct {
@@ -138,7 +140,8 @@ type eventMsg struct {
 	} `json:"error"`
 	Started json.RawMessage `json:"started_at"`
 	Reason  string          `json:"reason"`
-	Message string          `json:"message"` // user_message
+	Message string          `json:"message"`          // user_message
+	Hint    string          `json:"user_facing_hint"` // entered_review_mode
 	Info    *struct {
 		Total tokens `json:"total_token_usage"`
 		Last  tokens `json:"last_token_usage"`

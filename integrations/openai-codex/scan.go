@@ -22,6 +22,7 @@ type reader struct {
 	meta      *sessionMeta
 	total     *tokens
 	current   string // the turn that is on: lines of older versions name none
+	review    bool   // it is a review: the thread that works for it begins here too
 	stretches map[string]*stretch
 }
 
@@ -87,8 +88,10 @@ func (rd *reader) take(rec *record, wants func(id string, offset int64) bool) (e
 			rd.meta = rec.meta
 		}
 		return false
-	case rec.starts() && !rd.foreign(rec), rec.begins(rd.thread) && rd.stretches[rec.turn()] == nil:
-		ended = rd.start(rec, wants)
+	case rec.starts() && !rd.foreign(rec):
+		ended, rd.review = rd.start(rec, wants), false
+	case rec.begins(rd.thread) && rd.stretches[rec.turn()] == nil:
+		ended, rd.review = rd.start(rec, wants), true
 	case rec.starts():
 		return false
 	}
@@ -101,7 +104,7 @@ func (rd *reader) take(rec *record, wants func(id string, offset int64) bool) (e
 		ended = ended || s.over()
 	}
 	if rec.ends() && id == rd.current {
-		rd.current = ""
+		rd.current, rd.review = "", false
 	}
 	if e := rec.event; e != nil && e.Type == "token_count" && e.Info != nil {
 		rd.total = &e.Info.Total
@@ -132,7 +135,7 @@ func (rd *reader) start(rec *record, wants func(id string, offset int64) bool) (
 // copied with the history of another, or it is a review's, whose start is noted in
 // both threads.
 func (rd *reader) foreign(rec *record) bool {
-	if rd.root && rec.event.Attribution != nil && rec.event.Attribution.Parent != "" {
+	if rd.root && (rd.review || rec.event.Attribution != nil && rec.event.Attribution.Parent != "") {
 		return true
 	}
 	if rd.meta != nil && rec.ordinal >= 0 && rec.ordinal < rd.meta.HistoryStart {
@@ -145,7 +148,13 @@ func (rd *reader) foreign(rec *record) bool {
 // begins reports whether a line begins a turn that has no task_started: a review.
 func (r *record) begins(thread string) bool {
 	e := r.event
-	return e != nil && e.Type == "item_completed" && e.Item != nil && e.Item.Type == "EnteredReviewMode" && e.Turn != "" && e.Thread == thread
+	switch {
+	case e == nil || e.Turn == "":
+		return false
+	case e.Type == "entered_review_mode":
+		return true
+	}
+	return e.Type == "item_completed" && e.Item != nil && e.Item.Type == "EnteredReviewMode" && e.Thread == thread
 }
 
 // read goes on reading the session's rollout. Of a thread whose past is not ours the
@@ -248,6 +257,9 @@ func (r *reducer) promptless(src integrations.Source) bool {
 			continue
 		}
 		e := rec.event
+		if rec.begins(r.Session) {
+			return true // what is asked from here on, the review is asked
+		}
 		if e.Type == "user_message" || e.Item != nil && e.Item.Type == "UserMessage" && e.Thread == r.Session {
 			return false
 		}
@@ -282,8 +294,8 @@ func countTurns(src integrations.Source, beside, thread string, end int64, deep 
 			if b := rec.meta.Base; b != nil {
 				n += countTurns(src, beside, b.Thread, b.End, deep-1)
 			}
-		case rec.starts() && !rd.foreign(&rec):
-			n++
+		default:
+			rd.take(&rec, func(string, int64) bool { n++; return false })
 		}
 	}
 	return n

@@ -22,10 +22,10 @@ func (s *stretch) shed(calls int, tools *marks) {
 		switch e := &s.entries[s.shedTo]; {
 		case e.call != nil:
 			e.call.shed(tools)
-		case e.message.Role == "tool":
+		case e.tool != nil:
 			e.message.Content = ""
-			if t := s.byID[e.message.ToolCallID]; t != nil && tools.has(t.index) {
-				t.shed()
+			if tools.has(e.tool.index) {
+				e.tool.shed()
 			}
 		}
 	}

@@ -49,6 +49,7 @@ type stretch struct {
 type entry struct {
 	message  runtypes.Message
 	call     *call
+	tool     *tool // whose answer the message is
 	replaced bool
 }
 
@@ -169,6 +170,8 @@ func (s *stretch) addEvent(r *record) {
 		s.addCount(r)
 	case "user_message":
 		s.asked(r, e.Message)
+	case "entered_review_mode":
+		s.enterReview(r, e.Hint)
 	case "item_completed":
 		if e.Item != nil {
 			s.addCompleted(r, e.Item)
@@ -186,6 +189,11 @@ func (s *stretch) asked(r *record, text string) {
 	s.say(r, m)
 }
 
+func (s *stretch) enterReview(r *record, hint string) {
+	s.review, s.origin = true, "review"
+	s.asked(r, hint)
+}
+
 // addCompleted takes an item that the program says is complete. Of tools it has what
 // their answers leave out.
 func (s *stretch) addCompleted(r *record, i *completedItem) {
@@ -197,8 +205,7 @@ func (s *stretch) addCompleted(r *record, i *completedItem) {
 			s.say(r, runtypes.Message{Role: "user", Content: part.Text})
 		}
 	case "EnteredReviewMode":
-		s.review, s.origin = true, "review"
-		s.asked(r, i.ReviewHint)
+		s.enterReview(r, i.ReviewHint)
 	case "SubAgentActivity":
 		if i.Kind == "started" {
 			s.tie(link{call: i.ID, thread: i.Agent})

@@ -53,6 +53,14 @@ type facts struct {
 	hosted   bool
 }
 
+// began is when the work began at the latest: Codex measures some of it too short.
+func (f *facts) began() time.Time {
+	if f.took == nil {
+		return f.at
+	}
+	return f.at.Add(-*f.took)
+}
+
 func (t *tool) answered() bool { return len(t.output) > 0 }
 
 // final reports whether nothing that may still come changes the tool's run.
@@ -63,16 +71,19 @@ func (t *tool) final() bool {
 // called takes a tool call of the model.
 func (s *stretch) called(r *record, c *call) *tool {
 	i := r.item
-	t := &tool{id: i.CallID, name: i.Name, start: r.at, end: r.at, input: object(i.Arguments)}
+	t := &tool{id: i.CallID, name: i.Name, start: r.at, end: r.at, input: i.Action}
+	if i.Arguments != nil {
+		t.input = object(i.Arguments)
+	}
 	switch i.Type {
-	case "function_call":
 	case "custom_tool_call":
 		t.input = field("input", i.Input)
 		t.script = i.Name == "exec"
 	case "web_search_call":
-		t.name, t.input, t.hosted, t.settled = "web_search", i.Action, true, true
-	default: // local_shell_call, image_generation_call and what is to come
-		t.input = i.Action
+		t.hosted, t.settled = true, true
+	case "image_generation_call":
+		t.hosted, t.settled = true, true
+		t.input, t.output = field("prompt", i.Revised), field("output", "[image]")
 	}
 	if server, ok := strings.CutPrefix(i.Namespace, "mcp__"); ok {
 		t.server = strings.TrimSuffix(server, "__")
@@ -94,14 +105,19 @@ func (s *stretch) called(r *record, c *call) *tool {
 	return t
 }
 
-// addTool gives a tool its place, and an id that no other has.
+// addTool gives a tool its place, and an id that no other has. Some providers number
+// the calls of each reply anew: what is said of an id is of the last call that has it.
 func (s *stretch) addTool(t *tool) {
 	t.index = len(s.tools)
-	if t.id == "" || s.byID[t.id] != nil {
+	s.tools = append(s.tools, t)
+	before := s.byID[t.id]
+	if before != nil && before.answered() {
+		s.byID[t.id] = t
+	}
+	if before != nil || t.id == "" {
 		t.id = fmt.Sprintf("%s#%d", t.id, t.index+1)
 	}
 	s.byID[t.id] = t
-	s.tools = append(s.tools, t)
 }
 
 // addOutput takes a tool's answer to the model.
@@ -115,6 +131,9 @@ func (s *stretch) addOutput(r *record) {
 		return
 	}
 	t.output, t.text = outputOf(r.item.Output), contentText(r.item.Output)
+	if r.item.Tools != nil {
+		t.output = field("tools", r.item.Tools)
+	}
 	if t.facts == nil || t.script { // the answer waited for hooks
 		t.end = r.at
 	}
@@ -134,6 +153,7 @@ func (s *stretch) addOutput(r *record) {
 		s.tie(link{call: t.id, thread: stringField(json.RawMessage(t.text), "agent_id")})
 	}
 	s.say(r, runtypes.Message{Role: "tool", ToolCallID: t.id, Content: t.text, Status: t.status()})
+	s.entries[len(s.entries)-1].tool = t
 }
 
 // learn takes what an item says of a tool: of one that was called, of one that a
@@ -149,7 +169,7 @@ func (s *stretch) learn(id string, f *facts) {
 		s.origin = "user_shell"
 		s.inner(id, f, nil)
 	case f.nested:
-		s.inner(id, f, s.running())
+		s.inner(id, f, s.scriptAt(f.began()))
 	default:
 		s.facts[id] = f // the item of a search stands before its call
 	}
@@ -164,25 +184,30 @@ func (s *stretch) inner(id string, f *facts, script *tool) {
 	if script != nil {
 		t.start = script.start
 	}
-	if f.took != nil && f.at.Add(-*f.took).After(t.start) {
-		t.start = f.at.Add(-*f.took)
+	if began := f.began(); f.took != nil && began.After(t.start) {
+		t.start = began
 	}
 	t.output = outputOf(text(f.text))
 	s.addTool(t)
 }
 
-// running is the script that is at work: the last one that has not ended, else the
-// last one.
-func (s *stretch) running() *tool {
+// scriptAt is the script that runs something which began at a time: the last one that
+// had begun by then and has not ended; else the first that has not ended, else the last.
+func (s *stretch) scriptAt(began time.Time) *tool {
+	var at *tool
 	for i := len(s.scripts) - 1; i >= 0; i-- {
-		if t := s.scripts[i]; !t.answered() || t.running {
+		switch t := s.scripts[i]; {
+		case t.answered() && !t.running:
+		case !t.start.After(began):
 			return t
+		default:
+			at = t
 		}
 	}
-	if n := len(s.scripts); n > 0 {
+	if n := len(s.scripts); at == nil && n > 0 {
 		return s.scripts[n-1]
 	}
-	return nil
+	return at
 }
 
 // scriptOf is the script whose cell a wait names.

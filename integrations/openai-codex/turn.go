@@ -174,7 +174,7 @@ func (s *stretch) outcome() (outcome, bool) {
 		}
 	case e.err != "":
 		o.at, o.err, o.class = e.at, e.err, e.class
-	case !e.said && s.prompt != nil && !s.review && (e.mute || s.answer() == ""):
+	case e.mute && !e.said && s.prompt != nil && !s.review:
 		o.at, o.err = e.at, "the turn ended without an answer" // older versions do not say why
 	}
 	return o, true
