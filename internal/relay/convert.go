@@ -194,18 +194,18 @@ func (n *node) describe(w *write) {
 		}
 		return
 	}
-	if w.wire.RunType != "llm" && machinery(w) {
+	if w.wire.RunType != "llm" && machinery(w.wire) {
 		n.Hidden = w.wire.Name
 	}
 }
 
 // machinery reports whether a run is the graph's own work, which says nothing of the
 // agent's that its children do not.
-func machinery(w *write) bool {
-	if slices.Contains(w.wire.Tags, "langsmith:hidden") {
+func machinery(w runtypes.Wire) bool {
+	if slices.Contains(w.Tags, "langsmith:hidden") {
 		return true
 	}
-	switch name := w.wire.Name; name {
+	switch name := w.Name; name {
 	case "__start__", "model", "model_request", "tools", "LangGraph:tools":
 		return true
 	default:

@@ -85,6 +85,10 @@ func (h *handler) take(w http.ResponseWriter, r *http.Request, raw []byte, swap 
 		return
 	}
 	s := h.tell(r.Context(), writes)
+	if s.open && swap { // the token is the agent's: what it sends next says more
+		answer(w, http.StatusServiceUnavailable, "error", "the root of a run has not come yet: send it again")
+		return
+	}
 	if len(s.ours)+len(s.lost) > 0 || swap {
 		s.lost, s.unsure = append(s.lost, s.unsure...), nil
 	}

@@ -145,17 +145,17 @@ func (in *intake) arrange(ops []operation) []operation {
 	return ops
 }
 
-// claims reports whether a run says that it is Deep Agents Code's. A note in a thread's
-// state goes by a library's name, and yet by the agent's runtime and turn.
+// claims reports whether a run says that it is Deep Agents Code's. A model call, and a
+// note in a thread's state, go by a library's name, and yet by the agent's runtime and turn.
 func claims(w runtypes.Wire) bool {
 	meta := w.Metadata()
 	return text(meta, "ls_integration") == Integration || aside(w) ||
-		isNote(w) && text(meta, "ls_agent_runtime") == runtimeName && text(meta, "turn_id") != ""
+		(w.RunType == "llm" || isNote(w)) && strings.HasPrefix(text(meta, "ls_agent_runtime"), runtimeName) && text(meta, "turn_id") != ""
 }
 
 // keep writes operations to their turns' journals and returns the keys of these. When
-// it returns without an error they are on disk. One that is too large for a journal is
-// lost and counted: it would be every time.
+// it returns without an error they are on disk. One for which a journal has no room is
+// written without what was said in it, or lost and counted: it would be every time.
 func (in *intake) keep(ops []operation, proc journal.Proc) (keys []string, err error) {
 	touched := map[string]*journal.Session{}
 	write := func(p place, e journal.Entry) error {
@@ -164,12 +164,11 @@ func (in *intake) keep(ops []operation, proc journal.Proc) (keys []string, err e
 			touched[session.Key()] = session
 			keys = append(keys, session.Key())
 		}
-		err := session.Append(e)
-		switch {
-		case errors.Is(err, journal.ErrTooLong):
-			return in.state.Drop(journal.DropTooLarge, 1)
-		case errors.Is(err, journal.ErrFull):
-			return in.state.Drop(journal.DropFull, 1)
+		return session.Append(e)
+	}
+	lost := func(err error) error {
+		if reason := noRoom(err); reason != "" {
+			return in.state.Drop(reason, 1)
 		}
 		return err
 	}
@@ -180,7 +179,7 @@ func (in *intake) keep(ops []operation, proc journal.Proc) (keys []string, err e
 		leave := func(before place) error {
 			next := entry
 			next.Event, next.Session, next.CWD, next.Policy = lineNext, before.session(), before.Dir, in.rules(before.Dir).Policy
-			return write(before, next)
+			return lost(write(before, next))
 		}
 		if aside(op.wire) {
 			leave = nil
@@ -207,14 +206,23 @@ func (in *intake) keep(ops []operation, proc journal.Proc) (keys []string, err e
 		if p.Turn != p.Trace { // else it has no name
 			m.Turn = p.Turn
 		}
-		if entry.Data, err = line(m, rules.Policy); err != nil {
-			// What cannot be vouched for is not written anywhere.
-			if err := in.state.Drop(journal.DropRedaction, 1); err != nil {
-				return keys, err
-			}
-			continue
+		if leftOut(op.wire) {
+			m.Run.Inputs, m.Run.Outputs, m.Run.Events = nil, nil, nil
 		}
-		if err := write(p, entry); err != nil {
+		put := func() (err error) {
+			if entry.Data, err = line(m, rules.Policy); err != nil {
+				return in.state.Drop(journal.DropRedaction, 1) // what cannot be vouched for is not written anywhere
+			}
+			return write(p, entry)
+		}
+		err = put()
+		if noRoom(err) != "" {
+			m.Run = bare(m.Run)
+			if err = put(); err == nil {
+				err = in.state.Drop(journal.Shortened, 1)
+			}
+		}
+		if err := lost(err); err != nil {
 			return keys, err
 		}
 	}
@@ -249,6 +257,40 @@ func tellMost(ops []operation) map[string]map[string]any {
 
 func dirOf(meta map[string]any) string {
 	return cmp.Or(text(meta, "cwd"), text(meta, "working_directory"))
+}
+
+// leftOut reports whether a run will not be seen, nor what was said in it: of these there
+// are several around each call of a model, and each holds the whole conversation.
+func leftOut(w runtypes.Wire) bool {
+	return isNote(w) || w.ParentRunID != "" && w.RunType == "chain" && machinery(w)
+}
+
+// noRoom is the reason of a loss for want of room; empty: err is none.
+func noRoom(err error) string {
+	switch {
+	case errors.Is(err, journal.ErrTooLong):
+		return journal.DropTooLarge
+	case errors.Is(err, journal.ErrFull):
+		return journal.DropFull
+	}
+	return ""
+}
+
+// bare is a write without what was said in it: that it began or ended, how, and what it cost.
+func bare(w runtypes.Wire) runtypes.Wire {
+	_, cost := findUsage(w)
+	w.Events = nil
+	for name, field := range map[string]*json.RawMessage{"inputs": &w.Inputs, "outputs": &w.Outputs} {
+		if len(*field) == 0 {
+			continue
+		}
+		mark := map[string]any{"tracesmith_shortened": fmt.Sprintf("%s of %d bytes left out: too large for the journal", name, len(*field))}
+		if name == "outputs" && cost != nil {
+			mark["usage_metadata"] = cost
+		}
+		*field, _ = json.Marshal(mark) // of text and of what was JSON
+	}
+	return w
 }
 
 // line is a message without the plainest secrets: it lies on the disk for a while.

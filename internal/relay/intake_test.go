@@ -3,8 +3,11 @@ package relay
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
+	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -102,15 +105,8 @@ func TestAllRunsOfATurnAreKeptByTheRulesOfItsFolder(t *testing.T) {
 	in.put(t, begin(call))
 	in.put(t, begin(newStory("thread", "turn-2", 2).run(nil, "agent", "chain", map[string]any{"cwd": "/elsewhere"})))
 	session := in.state.Session(Name, place{Thread: "thread", Turn: "turn-1"}.session())
-	sizes, err := session.Sizes()
-	if err != nil {
-		t.Fatal(err)
-	}
 	lines := 0
-	for record, err := range session.Read(journal.Positions{}, sizes) {
-		if err != nil {
-			t.Fatal(err)
-		}
+	for _, record := range read(t, session) {
 		if lines++; record.Entry.Policy.Content != "/home/dev/widgets" || record.Entry.CWD != "/home/dev/widgets" {
 			t.Errorf("%s: %+v in %q", record.Entry.Event, record.Entry.Policy, record.Entry.CWD)
 		}
@@ -118,4 +114,109 @@ func TestAllRunsOfATurnAreKeptByTheRulesOfItsFolder(t *testing.T) {
 	if lines != 3 {
 		t.Errorf("%d lines", lines)
 	}
+}
+
+// Clients have several requests under way: the one with the root may be behind.
+func TestAModelCallBeforeItsRootStaysHere(t *testing.T) {
+	upstream := newFar(t, http.StatusAccepted)
+	url, token, _ := before(t, upstream.URL)
+	s := newStory("thread", "turn-1", 1)
+	root := s.run(nil, "agent", "chain", nil)
+	node := s.run(root, "model", "chain", nil)
+	send := func(want int, list ...native) {
+		t.Helper()
+		res, _ := ask(t, "POST", url+"/runs/batch", http.Header{"X-Api-Key": {token}, "User-Agent": {"theirs"}}, batchOf(list))
+		if res.StatusCode != want {
+			t.Errorf("%s, want %d", res.Status, want)
+		}
+	}
+	python := s.run(node, "ChatAnthropic", "llm", map[string]any{"ls_integration": "langchain_chat_model"})
+	send(http.StatusAccepted, begin(python))
+	s = newStory("thread", "turn-2", 2)
+	root = s.run(nil, "agent", "chain", nil)
+	node = s.run(root, "model", "chain", nil)
+	bare := s.run(node, "ChatAnthropic", "llm", nil)
+	bare["extra"] = map[string]any{"metadata": map[string]any{"ls_integration": "langchain_chat_model", "langgraph_node": "model"}}
+	send(http.StatusServiceUnavailable, begin(bare))
+	send(http.StatusAccepted, begin(root))
+	send(http.StatusAccepted, begin(bare))
+	for _, each := range upstream.seen() {
+		if each.Header.Get("User-Agent") == "theirs" {
+			t.Errorf("sent on: %s", each.Body)
+		}
+	}
+}
+
+// A turn's journal has its bounds; each call of a model comes with the whole conversation,
+// and so does each piece of the graph around it.
+func TestALongConversationIsKeptToItsEnd(t *testing.T) {
+	in := newIntake(t, func(string) Rules { return Rules{} })
+	s := newStory("thread", "turn-1", 1)
+	talk := map[string]any{"messages": []any{map[string]any{"type": "human", "content": strings.Repeat("so ", 1<<17)}}}
+	root := s.run(nil, "agent", "chain", nil)
+	in.put(t, begin(root))
+	for range 8 {
+		list := s.model(root, nil)
+		node, call := list[0], list[1]
+		node.run["inputs"], call.run["inputs"] = talk, talk
+		list[3].run["outputs"] = talk
+		for _, name := range []string{"SkillsMiddleware.before_model", "GuardMiddleware.after_model"} {
+			around := s.run(root, name, "chain", nil)
+			around["inputs"] = talk
+			list = append(list, begin(around), s.end(around, talk, ""))
+		}
+		in.put(t, list...)
+	}
+	session := in.state.Session(Name, place{Thread: "thread", Turn: "turn-1"}.session())
+	size, err := session.Sizes()
+	if err != nil || size["journal.jsonl"] > 4<<20 {
+		t.Errorf("the journal has %v bytes, %v", size, err)
+	}
+	if err := os.Truncate(filepath.Join(session.Dir(), "journal.jsonl"), journal.MaxJournal-3000); err != nil {
+		t.Fatal(err)
+	}
+	in.put(t, s.end(root, talk, ""))
+	if drops, err := in.state.Drops(); err != nil || drops[journal.Shortened] != 1 || len(drops) != 1 {
+		t.Errorf("losses %v, %v", drops, err)
+	}
+	in.put(t, begin(s.run(root, "execute", "tool", nil)))
+	in.put(t, begin(s.run(root, "execute", "tool", nil)))
+	if drops, err := in.state.Drops(); err != nil || drops[journal.DropFull] == 0 {
+		t.Errorf("losses %v, %v", drops, err)
+	}
+}
+
+func TestACallWithoutRoomForItsContentSaysWhatItCost(t *testing.T) {
+	s := newStory("thread", "turn-1", 1)
+	raw, err := json.Marshal(s.model(s.run(nil, "agent", "chain", nil), nil)[2].run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var w runtypes.Wire
+	if err := json.Unmarshal(raw, &w); err != nil {
+		t.Fatal(err)
+	}
+	w.Inputs = json.RawMessage(`{"messages":[]}`)
+	w = bare(w)
+	if u := usageOf(&write{wire: w}); u == nil || u.Input != 10 || u.Output != 2 {
+		t.Errorf("it cost %+v", u)
+	}
+	if !strings.Contains(string(w.Inputs), "inputs of 15 bytes left out") || strings.Contains(string(w.Outputs), "generations") {
+		t.Errorf("%s, %s", w.Inputs, w.Outputs)
+	}
+}
+
+func read(t *testing.T, session *journal.Session) (list []journal.Record) {
+	t.Helper()
+	sizes, err := session.Sizes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for record, err := range session.Read(journal.Positions{}, sizes) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, record)
+	}
+	return list
 }

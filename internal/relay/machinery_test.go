@@ -16,7 +16,7 @@ func TestWhatWrapsTheAgentsOwnWorkIsLeftOutAndNotTakenForIt(t *testing.T) {
 		"GoalToolsMiddleware.before_model":           runtypes.AgentMiddleware,
 		"SummarizationMiddleware.before_model":       runtypes.AgentCompaction,
 	} {
-		if !machinery(&write{wire: runtypes.Wire{Name: name}}) {
+		if !machinery(runtypes.Wire{Name: name}) {
 			t.Errorf("%s is shown", name)
 		}
 		if got := middleware(name); got != want {

@@ -18,10 +18,15 @@ type nativeUsage struct {
 // usageOf finds what a model call cost: in its metadata, beside its outputs, or in the
 // messages it answered with.
 func usageOf(w *write) *runtypes.Usage {
-	if raw, err := json.Marshal(w.meta["usage_metadata"]); err == nil {
-		if u := usage(raw); u != nil {
-			return u
-		}
+	u, _ := findUsage(w.wire)
+	return u
+}
+
+// findUsage is usageOf with the member that says it.
+func findUsage(w runtypes.Wire) (*runtypes.Usage, json.RawMessage) {
+	var list []json.RawMessage
+	if raw, err := json.Marshal(w.Metadata()["usage_metadata"]); err == nil {
+		list = append(list, raw)
 	}
 	var out struct {
 		Usage       json.RawMessage `json:"usage_metadata"`
@@ -34,22 +39,20 @@ func usageOf(w *write) *runtypes.Usage {
 			} `json:"message"`
 		} `json:"generations"`
 	}
-	if len(w.wire.Outputs) == 0 || agentkit.Decode(w.wire.Outputs, &out) != nil {
-		return nil
-	}
-	if u := usage(out.Usage); u != nil {
-		return u
-	}
-	for _, list := range out.Generations {
-		for _, g := range list {
-			for _, raw := range []json.RawMessage{g.Message.Kwargs.Usage, g.Message.Usage} {
-				if u := usage(raw); u != nil {
-					return u
-				}
+	if len(w.Outputs) > 0 && agentkit.Decode(w.Outputs, &out) == nil {
+		list = append(list, out.Usage)
+		for _, each := range out.Generations {
+			for _, g := range each {
+				list = append(list, g.Message.Kwargs.Usage, g.Message.Usage)
 			}
 		}
 	}
-	return nil
+	for _, raw := range list {
+		if u := usage(raw); u != nil {
+			return u, raw
+		}
+	}
+	return nil, nil
 }
 
 func usage(raw json.RawMessage) *runtypes.Usage {
