@@ -198,3 +198,24 @@ func TestTextIsTextInWhateverTypeItComes(t *testing.T) {
 		}
 	}
 }
+
+func TestMetadataOfATurnReachesWhatStartsUnderItLaterHoweverDeep(t *testing.T) {
+	sink := &memory{}
+	turn := StartTurn(sink, identity(), "x", WithMetadata(map[string]any{"team": "blue", "stage": "plan"}))
+	sub := turn.Tool("task", "", nil).Subagent("worker", "", "go")
+	sub.Metadata("own", true)
+	turn.Metadata("stage", "build")
+	sub.Tool("bash", "", nil).End("ok")
+	sub.End("ok")
+	turn.End("done")
+	for _, r := range sink.final(t) {
+		if r.Name != "bash" {
+			continue
+		}
+		if r.Metadata["stage"] != "build" || r.Metadata["team"] != "blue" || r.Metadata["own"] != true {
+			t.Errorf("metadata %v", r.Metadata)
+		}
+		return
+	}
+	t.Error("the tool call is missing")
+}

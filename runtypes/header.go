@@ -59,9 +59,9 @@ func (c *Child) Inject(to Carrier) {
 }
 
 func (s *scope) inject(to Carrier) {
+	shared := s.handed()
 	s.mu.Lock()
 	r := *s.run
-	shared := s.shared
 	s.mu.Unlock()
 
 	to.Set(HeaderTrace, r.DottedOrder)

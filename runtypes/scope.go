@@ -28,7 +28,7 @@ type scope struct {
 
 	mu     sync.Mutex
 	run    *Run
-	shared map[string]any // metadata that the runs below take on; replaced, never changed
+	shared map[string]any // metadata that the runs below take on, beside that of those above; replaced, never changed
 	posted bool
 	ended  bool
 	open   map[*scope]struct{}
@@ -41,23 +41,40 @@ type build func(parent *Run, id uuid.UUID, at time.Time) *Run
 
 // child opens a run under the scope; nil if the scope has ended.
 func (s *scope) child(build build) *Child {
+	handed := s.handed()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.ended {
 		return nil
 	}
 	r := build(s.run, idgen.New(), s.now())
-	if len(s.shared) > 0 {
-		own := r.Metadata
-		r.Metadata = maps.Clone(s.shared)
-		maps.Copy(r.Metadata, own)
+	if len(handed) > 0 {
+		r.Metadata = merged(handed, r.Metadata)
 	}
-	c := &Child{scope{sink: s.sink, now: s.now, above: s, run: r, shared: s.shared}}
+	c := &Child{scope{sink: s.sink, now: s.now, above: s, run: r}}
 	if s.open == nil {
 		s.open = map[*scope]struct{}{}
 	}
 	s.open[&c.scope] = struct{}{}
 	return c
+}
+
+// handed is the metadata that a run which starts now takes on. It is not to be changed.
+func (s *scope) handed() map[string]any {
+	var above map[string]any
+	if s.above != nil {
+		above = s.above.handed()
+	}
+	s.mu.Lock()
+	own := s.shared
+	s.mu.Unlock()
+	switch {
+	case len(above) == 0:
+		return own
+	case len(own) == 0:
+		return above
+	}
+	return merged(above, own)
 }
 
 // nested opens a run that others hang under: a subagent, a compaction.
