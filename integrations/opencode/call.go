@@ -21,14 +21,18 @@ func (r *reducer) call(src integrations.Source, t *turn, parent *runtypes.Run, s
 		return nil, err
 	}
 	said, some := reply(parts)
-	if t.Kind == shell || s.Completed == 0 && !some && s.Request == 0 {
-		return nil, nil // nobody asked the model
+	if !s.asked(info, some) {
+		return nil, nil
 	}
 	var ops []runtypes.Op
 	root := r.root(t)
 	if s.Compacts && t.Kind == "" {
 		parent = runtypes.Chain(parent, r.id(root, "compaction", s.ID), at(s.Created), "", runtypes.AgentCompaction)
-		describe(parent, info, parts, "auto")
+		trigger := "auto"
+		if s.Asked {
+			trigger = "manual"
+		}
+		describe(parent, info, parts, trigger)
 		finishCall(parent, s, info, parts, at(r.Last), why)
 		ops = append(ops, runtypes.Op{Verb: runtypes.Post, Run: parent})
 	}
@@ -66,6 +70,15 @@ func (r *reducer) call(src integrations.Source, t *turn, parent *runtypes.Run, s
 	run.Usage = info.usage()
 	finishCall(run, s, info, parts, at(r.Last), why)
 	return append(ops, runtypes.Op{Verb: runtypes.Post, Run: run}), nil
+}
+
+// asked reports whether the message is a call of the model. OpenCode writes some itself:
+// of a command that the user ran, and of a task that the user gave to a subagent.
+func (s *step) asked(info *message, some bool) bool {
+	if s.Request > 0 || s.Answered || info.usage() != nil {
+		return true
+	}
+	return !some && s.Completed > 0
 }
 
 // begun is when the model was asked, as far as that was seen.

@@ -76,7 +76,7 @@ func (r *reducer) close(src integrations.Source, t *turn, why string) ([]runtype
 func (r *reducer) forget(t *turn) {
 	r.Turns = slices.DeleteFunc(r.Turns, func(each *turn) bool { return each == t })
 	r.Closed = newest(append(append(r.Closed, t.ID), t.Also...), maxClosed)
-	if t.Idle && t.Spoken && (t.Failure != "" || t.Aborted) {
+	if t.Idle && t.Spoken && t.Kind != shell && (t.Failure != "" || t.Aborted) {
 		r.at(t.Session).Twice = true
 	}
 	switch {
@@ -123,17 +123,20 @@ func (r *reducer) ending(src integrations.Source, t *turn, why string) (ending, 
 			failure = d.Error
 		}
 	}
+	if incomplete || why != "" || ref == "" && t.Ended == 0 { // nothing says when it ended
+		e.at = max(e.at, r.Last)
+	}
 	switch {
 	case why != "":
-		e.at, e.err, e.stopped = max(e.at, r.Last), why, true
+		e.err, e.stopped = why, true
 	case t.Aborted:
 		e.err, e.stopped = byUser, true
 	case failure != nil:
 		e.err = failure.text()
 	case incomplete, ref != "" && info.Finish == "" && t.Kind != shell:
 		e.err, e.stopped = byUser, true
-	case ref == "":
-		e.at = max(e.at, r.Last)
+	case t.Idle && !t.Spoken:
+		e.err, e.stopped = "interrupted before an answer", true
 	}
 	return e, nil
 }

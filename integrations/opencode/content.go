@@ -148,6 +148,8 @@ func prompted(parts []part) runtypes.Message {
 		switch {
 		case p.Type == "text" && p.Text != "":
 			content = append(content, runtypes.Part{Type: "text", Text: p.Text})
+		case p.Type == "subtask" && p.Prompt != "":
+			content = append(content, runtypes.Part{Type: "text", Text: p.Prompt})
 		case p.Type == "file":
 			content = append(content, attached(p))
 		}

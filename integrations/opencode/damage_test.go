@@ -26,8 +26,12 @@ func whole(t *testing.T, what string, runs []runtypes.Wire) {
 		if run.EndTime == "" {
 			t.Errorf("%s: %s %s is open", what, run.Kind(), run.Name)
 		}
-		if _, there := known[run.ParentRunID]; run.ParentRunID != "" && !there {
+		parent, there := known[run.ParentRunID]
+		if run.ParentRunID != "" && !there {
 			t.Errorf("%s: %s %s hangs in the air", what, run.Kind(), run.Name)
+		}
+		if there && run.StartTime > parent.EndTime || run.StartTime > run.EndTime {
+			t.Errorf("%s: %s %s begins at %s and ends at %s, what it hangs under at %s", what, run.Kind(), run.Name, run.StartTime, run.EndTime, parent.EndTime)
 		}
 		if strings.Contains(string(run.Inputs), `"messages":null`) {
 			t.Errorf("%s: %s %s says that it was told nothing", what, run.Kind(), run.Name)

@@ -45,6 +45,7 @@ type unspoken struct {
 	ID      string `json:"id"`
 	Created int64  `json:"created,omitempty"`
 	Written bool   `json:"written,omitempty"` // its text is OpenCode's
+	Asked   bool   `json:"asked,omitempty"`   // the user asked for a compaction
 }
 
 // asked is a permission that a person was asked for.
@@ -187,6 +188,7 @@ func (r *reducer) failed(e integrations.Event, d *data) {
 	r.at(d.Session).Aborting = d.Error.aborted()
 	if t := r.busy(d.Session); t != nil {
 		t.Failure, t.Aborted = e.Ref, t.Aborted || d.Error.aborted()
+		t.Ended = max(t.Ended, d.T)
 	}
 	for _, t := range r.of(d.Session) { // with it go the prompts that waited for their turn
 		if d.Error.aborted() && !t.Spoken && !t.Aborted {

@@ -150,22 +150,24 @@ func TestAnAbortReachesSubagentsAndTheirTools(t *testing.T) {
 	s.session("ses_1", "")
 	s.prompt("ses_1", "msg_1", "go")
 	s.reply("ses_1", "msg_2", "msg_1", "build", s.begun())
+	s.part("ses_1", "msg_2", `"id":"prt_1","type":"step-start"`)
 	s.session("ses_2", "ses_1")
 	task := `"id":"prt_t","type":"tool","tool":"task","callID":"c1","state":{"status":%q,"input":{},"error":%q,"metadata":{"sessionId":"ses_2","parentSessionId":"ses_1"},"time":{"start":%d}}`
 	began := s.t
 	s.part("ses_1", "msg_2", fmt.Sprintf(task, "running", "", began))
 	s.prompt("ses_2", "msg_3", "work")
 	s.reply("ses_2", "msg_4", "msg_3", "general", s.begun())
+	s.part("ses_2", "msg_4", `"id":"prt_2","type":"step-start"`)
 	bash := `"id":"prt_b","type":"tool","tool":"bash","callID":"c2","state":{"status":%q,"input":{"command":"sleep 20"},"output":%q,"time":{"start":%d}}`
 	s.part("ses_2", "msg_4", fmt.Sprintf(bash, "running", "", s.t))
-	for _, session := range []string{"ses_2", "ses_1"} {
-		s.event("session.error", session, aborted)
-		s.event("session.idle", session, "")
-	}
+	s.event("session.error", "ses_2", aborted)
+	s.event("session.idle", "ses_2", "")
+	s.part("ses_1", "msg_2", fmt.Sprintf(task, "error", "Task cancelled", began)) // before its own session's error
+	s.event("session.error", "ses_1", aborted)
+	s.event("session.idle", "ses_1", "")
 	s.part("ses_2", "msg_4", fmt.Sprintf(bash, "completed", "User aborted the command", began))
 	s.reply("ses_2", "msg_4", "msg_3", "general", fmt.Sprintf(`,"time":{"created":%d,"completed":%d}`, began, s.t)+aborted)
 	s.event("session.idle", "ses_2", "")
-	s.part("ses_1", "msg_2", fmt.Sprintf(task, "error", "Task cancelled", began))
 	s.reply("ses_1", "msg_2", "msg_1", "build", fmt.Sprintf(`,"time":{"created":%d,"completed":%d}`, began, s.t)+aborted)
 	s.event("session.idle", "ses_1", "")
 	runs := s.runs(t)
@@ -288,4 +290,112 @@ func TestASubagentWorksForTheForkThatResumesIt(t *testing.T) {
 		}
 	}
 	count1(t, "runs", len(runs), 10)
+}
+
+// A task that the user gives to a subagent is OpenCode's own message: no model is asked.
+func TestATaskOfTheUsersIsNoCallOfTheModel(t *testing.T) {
+	s := newStory()
+	s.session("ses_1", "")
+	s.line("chat.message", fmt.Sprintf(`"input":{"sessionID":"ses_1"},"output":{"message":{"id":"msg_1","role":"user","time":{"created":%d}},"parts":[{"id":"prt_1","messageID":"msg_1","type":"subtask","agent":"general","prompt":"count the files"}]}`, s.t))
+	s.reply("ses_1", "msg_2", "msg_1", "general", s.begun())
+	const task = `"id":"prt_t","type":"tool","tool":"task","callID":"c1","state":{"status":%q,"input":{},"output":"two","metadata":{"sessionId":"ses_2","parentSessionId":"ses_1"},"time":{"start":%d,"end":%d}}`
+	began := s.t
+	s.part("ses_1", "msg_2", fmt.Sprintf(task, "running", began, 0))
+	s.session("ses_2", "ses_1")
+	s.prompt("ses_2", "msg_3", "count the files")
+	s.step("ses_2", "msg_4", "msg_3", "general", "two", "stop")
+	s.event("session.idle", "ses_2", "")
+	s.reply("ses_1", "msg_2", "msg_1", "general", fmt.Sprintf(`,"time":{"created":%d,"completed":%d},"finish":"tool-calls"`, began, s.t))
+	s.part("ses_1", "msg_2", fmt.Sprintf(task, "completed", began, s.t))
+	s.unspoken("ses_1", "msg_5", `"type":"text","text":"Summarize the task tool output","synthetic":true`)
+	s.step("ses_1", "msg_6", "msg_5", "build", "there are two", "stop")
+	s.event("session.idle", "ses_1", "")
+	runs := s.runs(t)
+	all := roots(runs)
+	count1(t, "turns", len(all), 1)
+	count1(t, "calls", len(kinds(runs, runtypes.KindLLM)), 2)
+	count1(t, "runs", len(runs), 5)
+	if in, out := string(all[0].Inputs), string(all[0].Outputs); !strings.Contains(in, "count the files") || !strings.Contains(out, "there are two") {
+		t.Errorf("inputs %s, outputs %s", in, out)
+	}
+}
+
+// Nothing but the output of a command that the user ran tells that it was stopped.
+func TestAnAbortedCommandOfTheUsersIsInterrupted(t *testing.T) {
+	s := newStory()
+	s.session("ses_1", "")
+	for i, output := range []string{"done", "\n\n<metadata>\nUser aborted the command\n</metadata>"} {
+		user, reply := fmt.Sprintf("msg_%d1", i), fmt.Sprintf("msg_%d2", i)
+		s.unspoken("ses_1", user, `"type":"text","text":"The following tool was executed by the user","synthetic":true`)
+		s.reply("ses_1", reply, user, "build", s.begun())
+		bash := `"id":"prt_b` + user + `","type":"tool","tool":"bash","callID":"c1","state":{"status":%q,"input":{"command":"sleep 20"},"output":%q,"time":{"start":%d,"end":%d}}`
+		began := s.t
+		s.part("ses_1", reply, fmt.Sprintf(bash, "running", "", began, 0))
+		s.reply("ses_1", reply, user, "build", fmt.Sprintf(`,"time":{"created":%d,"completed":%d}`, began, s.t))
+		s.part("ses_1", reply, fmt.Sprintf(bash, "completed", output, began, s.t))
+		s.event("session.idle", "ses_1", "")
+	}
+	runs := s.runs(t)
+	all := roots(runs)
+	count1(t, "turns", len(all), 2)
+	for i, want := range []string{"", "Interrupted by user"} {
+		for _, run := range append(below(runs, all[i].ID), all[i]) {
+			if run.Error != want {
+				t.Errorf("command %d: %s has error %q, want %q", i+1, run.Kind(), run.Error, want)
+			}
+		}
+	}
+}
+
+// A user who stops OpenCode at once leaves a prompt without any message that answers it.
+func TestATurnThatEndsBeforeItsAnswerIsInterrupted(t *testing.T) {
+	s := newStory()
+	s.session("ses_1", "")
+	s.prompt("ses_1", "msg_1", "wait")
+	s.event("session.idle", "ses_1", "")
+	s.prompt("ses_1", "msg_2", "go")
+	s.event("session.error", "ses_1", `,"error":{"name":"UnknownError","data":{"message":"Model not found"}}`)
+	s.event("session.idle", "ses_1", "")
+	all := roots(s.runs(t))
+	count1(t, "turns", len(all), 2)
+	for i, want := range []string{"interrupted before an answer", "UnknownError: Model not found"} {
+		if all[i].Error != want || !moment(t, all[i].EndTime).After(moment(t, all[i].StartTime)) {
+			t.Errorf("turn %d: error %q, %s to %s", i+1, all[i].Error, all[i].StartTime, all[i].EndTime)
+		}
+	}
+}
+
+// OpenCode may let go of a project in the middle of a turn, and say no more of it.
+func TestATurnThatTheNextOneFindsOpenEndsAfterAllOfIt(t *testing.T) {
+	s := newStory()
+	s.session("ses_1", "")
+	s.prompt("ses_1", "msg_1", "go")
+	s.reply("ses_1", "msg_2", "msg_1", "build", s.begun())
+	s.part("ses_1", "msg_2", `"id":"prt_1","type":"step-start"`)
+	s.part("ses_1", "msg_2", fmt.Sprintf(`"id":"prt_b","type":"tool","tool":"bash","callID":"c1","state":{"status":"running","input":{},"time":{"start":%d}}`, s.t))
+	s.prompt("ses_1", "msg_3", "go on")
+	s.step("ses_1", "msg_4", "msg_3", "build", "fine", "stop")
+	s.event("session.idle", "ses_1", "")
+	runs := s.runs(t)
+	all := roots(runs)
+	count1(t, "turns", len(all), 2)
+	for _, run := range below(runs, all[0].ID) {
+		if moment(t, run.EndTime).After(moment(t, all[0].EndTime)) {
+			t.Errorf("%s ends at %s, its turn at %s", run.Kind(), run.EndTime, all[0].EndTime)
+		}
+	}
+}
+
+// Who asks for a compaction while OpenCode is busy gets it in the turn that goes on.
+func TestACompactionInATurnSaysWhoAskedForIt(t *testing.T) {
+	s := newStory()
+	s.session("ses_1", "")
+	s.prompt("ses_1", "msg_1", "a long task")
+	s.step("ses_1", "msg_2", "msg_1", "build", "halfway", "tool-calls")
+	s.unspoken("ses_1", "msg_3", `"type":"compaction","auto":false`)
+	s.step("ses_1", "msg_4", "msg_3", "compaction", "what was done so far", "stop")
+	s.event("session.idle", "ses_1", "")
+	if got := kinds(s.runs(t), runtypes.KindChain)[0].Metadata()["compaction_trigger"]; got != "manual" {
+		t.Errorf("it was started by %v", got)
+	}
 }

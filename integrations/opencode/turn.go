@@ -47,7 +47,7 @@ type turn struct {
 	Idle     bool     `json:"idle,omitempty"` // its session had nothing to do after it
 	Passed   bool     `json:"passed,omitempty"`
 	Posted   bool     `json:"posted,omitempty"`
-	Ended    int64    `json:"ended,omitempty"` // when its last step was complete
+	Ended    int64    `json:"ended,omitempty"` // when its last step was complete, or it failed
 	Repeated int64    `json:"repeated,omitempty"`
 }
 
@@ -57,8 +57,10 @@ type step struct {
 	Line      string   `json:"line"` // the newest of the message
 	Agent     string   `json:"agent,omitempty"`
 	Compacts  bool     `json:"compacts,omitempty"`
+	Asked     bool     `json:"asked,omitempty"` // the user asked for the compaction
 	Created   int64    `json:"created,omitempty"`
-	Request   int64    `json:"request,omitempty"` // when the model was first asked
+	Request   int64    `json:"request,omitempty"`  // when the model was first asked
+	Answered  bool     `json:"answered,omitempty"` // the model began to answer
 	Completed int64    `json:"completed,omitempty"`
 	Params    *params  `json:"params,omitempty"`
 	Retries   int      `json:"retries,omitempty"`
@@ -181,13 +183,14 @@ func (r *reducer) message(e integrations.Event, d *data) {
 	}
 	t, s := r.step(m.ID)
 	if s == nil {
+		asked := slices.ContainsFunc(r.at(d.Session).Others, func(u unspoken) bool { return u.ID == m.Parent && u.Asked })
 		if t = r.answered(d, m); t == nil {
 			return
 		}
 		if t.Kind != "" && !t.Spoken {
 			t.CWD, t.Branch, t.SHA = e.CWD, e.Head.Branch, e.Head.SHA
 		}
-		s = &step{ID: m.ID, Agent: m.Agent, Created: m.Time.Created, Compacts: m.compacts()}
+		s = &step{ID: m.ID, Agent: m.Agent, Created: m.Time.Created, Compacts: m.compacts(), Asked: asked}
 		t.Aborted = t.Aborted && t.Spoken // one that waited had its turn after all
 		t.Steps, t.Spoken, t.Idle = append(t.Steps, s), true, false
 	}
@@ -273,12 +276,12 @@ func (r *reducer) part(e integrations.Event, d *data) {
 	if in == nil {
 		return
 	}
-	_, s := r.step(in.Message)
+	t, s := r.step(in.Message)
 	if s == nil {
-		if p := r.at(d.Session); in.Synthetic {
-			for i := range p.Others {
-				p.Others[i].Written = p.Others[i].Written || p.Others[i].ID == in.Message
-			}
+		p := r.at(d.Session)
+		if i := slices.IndexFunc(p.Others, func(u unspoken) bool { return u.ID == in.Message }); i >= 0 {
+			p.Others[i].Written = p.Others[i].Written || in.Synthetic
+			p.Others[i].Asked = p.Others[i].Asked || in.Type == compaction && !in.Auto
 		}
 		return
 	}
@@ -311,7 +314,10 @@ func (r *reducer) part(e integrations.Event, d *data) {
 	}
 	if in.State.over() {
 		x.Over = true
-		x.Stopped = r.at(d.Session).Aborting
+		x.Stopped = r.at(d.Session).Aborting || x.Child != "" && in.State.Status == "error" && r.at(x.Child).Aborting
+		if t.Kind == shell && in.State.aborted() {
+			x.Stopped, t.Aborted = true, true
+		}
 		if x.Begun == 0 {
 			x.Begun = d.T
 		}
@@ -321,6 +327,7 @@ func (r *reducer) part(e integrations.Event, d *data) {
 // restart begins another attempt: what an attempt that broke off had said so far is no
 // part of the reply.
 func (s *step) restart() {
+	s.Answered = true
 	for _, x := range s.Pieces {
 		x.Deltas = nil
 	}

@@ -3,6 +3,7 @@ package opencode
 import (
 	"bytes"
 	"encoding/json"
+	"strings"
 	"time"
 
 	"github.com/tracesmith/tracesmith/internal/agentkit"
@@ -102,7 +103,8 @@ type part struct {
 	File string `json:"filename,omitempty"`
 	URL  string `json:"url,omitempty"`
 
-	Auto bool `json:"auto,omitempty"` // a compaction that nobody asked for
+	Auto   bool   `json:"auto,omitempty"`   // a compaction that nobody asked for
+	Prompt string `json:"prompt,omitempty"` // of a task that the user gave to a subagent
 }
 
 // state is how far a tool's call is.
@@ -121,6 +123,12 @@ type toolMeta struct {
 	Session string `json:"sessionId,omitempty"` // the child that a task runs in
 	Parent  string `json:"parentSessionId,omitempty"`
 	Exit    *int   `json:"exit,omitempty"` // of a shell command; null if it was stopped
+}
+
+// aborted reports whether a command that the user ran was stopped, which its output tells
+// and nothing else.
+func (s *state) aborted() bool {
+	return strings.HasSuffix(strings.TrimSpace(s.Output), "<metadata>\nUser aborted the command\n</metadata>")
 }
 
 func (s *state) over() bool { return s.Status == "completed" || s.Status == "error" }
