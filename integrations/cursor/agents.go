@@ -190,11 +190,16 @@ func (r *reducer) agentStop(src integrations.Source, e integrations.Event, d *da
 	}
 	a.End = &ending{At: e.At, Status: d.Status, Ref: e.Ref, Text: d.Error}
 	a.Last, a.File = e.At, d.AgentFile
+	var call *call
+	var f *family
 	if above := r.agentOf(a.parent(r)); above != nil {
-		above.take(src, above.Start, e, d, a.ID)
+		call, f = above.take(src, above.Start, e, d, a.ID), above.family()
 	} else if t := r.turn(a.Talk, a.Generation); t != nil && !t.Closing {
 		t.Last = e.At
-		t.take(src, t.Start, e, d, a.ID)
+		call, f = t.take(src, t.Start, e, d, a.ID), r.familyOf(src, t)
+	}
+	if call != nil && a.Tool == nil { // the call was heard of after the subagent's start, and has a run of its own
+		ops = append(ops, r.endTool(src, f, call, nil))
 	}
 	return ops, nil
 }

@@ -128,3 +128,35 @@ func TestASubagentWhoseStartIsLostIsTheSameOne(t *testing.T) {
 		}
 	}
 }
+
+// Each hook is a process of its own: that of a call may be overtaken by the next one.
+func TestACallThatIsOvertakenIsOneCall(t *testing.T) {
+	for name, overtaken := range map[string]string{"subagent": "Task", "subagent_stop_without_ids": "Task", "edit": "Write"} {
+		want := of(play(t, filepath.Join("testdata", name), replay.Options{}).Runs, runtypes.KindTool)
+		rec, err := replay.Load(filepath.Join("testdata", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, step := range rec.Steps {
+			if step.Event == "preToolUse" && strings.Contains(string(step.Body), `"`+overtaken+`"`) {
+				next := &rec.Steps[i+1]
+				step.At, next.At = next.At, step.At
+				rec.Steps[i], *next = *next, step
+				break
+			}
+		}
+		res, err := rec.Run(cursor.Agent(), replay.Options{Cut: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := of(res.Runs, runtypes.KindTool)
+		if len(got) != len(want) {
+			t.Errorf("%s: %d tools, want %d", name, len(got), len(want))
+		}
+		for _, tool := range got {
+			if tool.Name == overtaken && (tool.Error != "" || tool.EndTime == "") {
+				t.Errorf("%s: %s ended at %q with the error %q", name, tool.Name, tool.EndTime, tool.Error)
+			}
+		}
+	}
+}

@@ -143,7 +143,7 @@ func (t *story) add(e integrations.Event, d *data, agent string) (ended *call, n
 		}
 		c.agent, c.post = agent, e.Ref
 		t.end(c, e)
-		return nil, true // its run is the subagent's to end
+		return c, true
 	case compacting:
 		m := moment{e.Ref, e.At, d.Trigger + " " + strconv.FormatInt(d.Context, 10)}
 		if n := len(t.merges); n > 0 && t.merges[n-1].key == m.key {
@@ -199,8 +199,8 @@ func (t *story) respond(e integrations.Event, d *data) bool {
 
 func (t *story) begin(e integrations.Event, d *data) bool {
 	for _, c := range t.calls {
-		if d.ToolID != "" && c.id == d.ToolID || d.ToolID == "" && !c.ended && c.matches(d) {
-			return false
+		if d.ToolID != "" && c.id == d.ToolID || d.ToolID == "" && (!c.ended || c.pre == "") && c.matches(d) {
+			return false // it was heard of, or its end was
 		}
 	}
 	seg := t.current(false)
