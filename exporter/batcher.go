@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -42,8 +44,8 @@ func New(cfg Config) (*Batcher, error) {
 	return b, nil
 }
 
-// Submit queues an op and returns at once. The run belongs to the Batcher from
-// then on. An op that is refused, with ErrQueueFull, ErrShutdown or a
+// Submit queues an op and returns at once. Its run may be changed afterwards, but not
+// what it refers to: the bytes of its inputs, or a value within its metadata. An op that is refused, with ErrQueueFull, ErrShutdown or a
 // *runtypes.FieldError, is also counted and reported to OnDrop, since a Turn has
 // nobody to hand the error to. Faults that take a look at the payload to find are
 // reported there alone.
@@ -52,6 +54,9 @@ func New(cfg Config) (*Batcher, error) {
 // every few thousand.
 func (b *Batcher) Submit(op runtypes.Op) error {
 	fault := check(op)
+	if fault == nil {
+		op.Run = snapshot(op.Run)
+	}
 	var failures []error
 	for _, p := range b.pipes {
 		if fault != nil {
@@ -69,6 +74,14 @@ func (b *Batcher) Submit(op runtypes.Op) error {
 		return failures[0]
 	}
 	return errors.Join(failures...)
+}
+
+// snapshot copies a run and its maps, which must not be written while they are read.
+func snapshot(r *runtypes.Run) *runtypes.Run {
+	c := *r
+	c.Metadata, c.Model.InvocationParams = maps.Clone(r.Metadata), maps.Clone(r.Model.InvocationParams)
+	c.Tags = slices.Clone(r.Tags)
+	return &c
 }
 
 func submitReason(err error) Reason {

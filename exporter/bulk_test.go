@@ -2,6 +2,7 @@ package exporter
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -88,11 +89,32 @@ func TestARunWeighsWhatItHolds(t *testing.T) {
 	check("nested", func(r *runtypes.Run) {
 		r.Metadata = map[string]any{"a": map[string]any{"b": []any{map[string]any{"c": []string{big}}}}}
 	})
-	round := map[string]any{}
-	round["a"] = round
-	r := pending(1)
-	r.Metadata = round
-	if got := weight(r); got > 1<<20 {
-		t.Errorf("a map that holds itself: %d bytes", got)
+}
+
+func TestAValueThatHoldsItselfCostsItsRunAlone(t *testing.T) {
+	once := map[string]any{}
+	once["a"] = once
+	often := map[string]any{} // to look at all of it, even a few levels deep, takes for ever
+	often["a"], often["b"], often["c"] = often, often, []any{often, often}
+	check := func(name string, value map[string]any, redact func(*runtypes.Run) error) {
+		t.Run(name, func(t *testing.T) {
+			tune := func(c *Config) { c.Redact = redact }
+			batching(t, tune, func(t *testing.T, s *langsmith, d *drops, b *Batcher) {
+				bad := pending(0)
+				bad.Metadata = value
+				submit(t, b, append(posts(1, 3), post(bad))...)
+				if err := b.Flush(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				var fault *runtypes.FieldError
+				if len(s.runs) != 2 || len(d.why) != 1 || !errors.As(d.why[0], &fault) || fault.Run != bad.ID || fault.Field != "extra" {
+					t.Errorf("%d runs, dropped: %v", len(s.runs), d.why)
+				}
+			})
+		})
+	}
+	for name, redact := range map[string]func(*runtypes.Run) error{"built-in rules": nil, "the caller's": NoRedaction} {
+		check("once, "+name, once, redact)
+		check("often, "+name, often, redact)
 	}
 }

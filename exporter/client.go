@@ -22,6 +22,7 @@ type Client struct {
 	pace   pace
 	stats  counters
 	redact redactor
+	orphan orphans
 	coder  *coder
 	now    func() time.Time
 
@@ -152,7 +153,7 @@ func (c *Client) exportItems(ctx context.Context, items []*item) error {
 // prepare serialises an item and makes it fit a request of its own. It reports
 // whether there is something to send.
 func (c *Client) prepare(it *item, maxBytes int) bool {
-	if why := it.prepare(c.redact, &c.cfg); why != nil {
+	if why := it.prepare(c); why != nil {
 		c.dropItem(it, why)
 		return false
 	}
@@ -199,6 +200,7 @@ func (c *Client) drop(ops []runtypes.Op, why *DropError) {
 	if n == 0 {
 		return
 	}
+	c.orphan.lost(ops...)
 	why.Endpoint = c.cfg.Endpoint
 	total, warn := c.stats.dropped(n, why, c.now())
 	if warn {

@@ -152,6 +152,16 @@ func TestFailureToLearnTheLimitsIsNotRememberedForLife(t *testing.T) {
 	})
 }
 
+func TestAnAnswerToInfoThatIsNoneIsAskedForAgain(t *testing.T) {
+	for _, none := range []string{`<html>`, `[]`, `null`, `"down"`, `1`, ``} {
+		s := newLangsmith(t)
+		s.info = none
+		if got, err := newTestClient(t, config(s, nil)).fetchInfo(); err == nil {
+			t.Errorf("%q says %+v", none, got)
+		}
+	}
+}
+
 func TestHungInfoDelaysNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newLangsmith(t)
@@ -324,5 +334,7 @@ func TestOddAnswersToInfoCostNoMoreThanWhatTheySpoil(t *testing.T) {
 	check(`{"batch_ingest_config":{"size_limit":"7","size_limit_bytes":100000},"instance_flags":{"zstd_compression_enabled":true}}`, 100, 100000, codingZstd)
 	check(`{"batch_ingest_config":{"size_limit":-1,"size_limit_bytes":1},"instance_flags":{"gzip_body_enabled":true}}`, 100, minBytes, codingGzip)
 	check(`{"batch_ingest_config":null,"instance_flags":[]}`, 100, DefaultMaxBytes, codingNone)
-	check(`<html>`, 100, DefaultMaxBytes, codingNone)
+	for _, none := range []string{`<html>`, `[]`, `null`, `"down"`, `1`} {
+		check(none, 100, DefaultMaxBytes, codingNone)
+	}
 }

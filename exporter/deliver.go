@@ -13,10 +13,22 @@ import (
 // refusals make necessary. When it returns nil every item is settled: delivered
 // or dropped. Otherwise those that are not may be sent again.
 func (c *Client) deliver(ctx context.Context, items []*item) error {
+	for len(items) > 0 {
+		if err := c.deliverOnce(ctx, items); err != nil {
+			return err
+		}
+		items = slices.DeleteFunc(slices.Clone(items), func(it *item) bool { return it.done })
+	}
+	return nil
+}
+
+// deliverOnce is deliver, but leaves posts that turned out to be known as the patches
+// that they have become.
+func (c *Client) deliverOnce(ctx context.Context, items []*item) error {
 	return c.deliverUntil(ctx, items, c.now().Add(c.cfg.MaxElapsed))
 }
 
-// deliverUntil is deliver with the time at which to give up an outage.
+// deliverUntil is deliverOnce with the time at which to give up an outage.
 func (c *Client) deliverUntil(ctx context.Context, items []*item, until time.Time) error {
 	again := func(part []*item) error { return c.deliverUntil(ctx, part, until) }
 	if c.tooSlow(items) {
@@ -99,28 +111,26 @@ func (c *Client) adapt(req *request, err error) bool {
 
 // resolveConflict handles a 409, "already received". About a request of several
 // items it says that one of them was, and nothing about the others, so each is
-// sent alone. A post that took its patch in may have met the post without it,
-// sent before a crash: then the patch is still missing. Only what a 409 says of a
-// single write is certain.
+// sent alone. A post that carries its run's end may have met one without it, sent
+// before a crash or taken for lost: then the end is still missing, and goes as a
+// patch. Only what a 409 says of a single write is certain.
 func (c *Client) resolveConflict(ctx context.Context, items []*item) error {
 	if len(items) > 1 {
-		return c.each(slices.Chunk(items, 1), func(one []*item) error { return c.deliver(ctx, one) })
+		return c.each(slices.Chunk(items, 1), func(one []*item) error { return c.deliverOnce(ctx, one) })
 	}
-	it := items[0]
-	if !it.merged() {
-		c.delivered(items)
-		return nil
+	if it := items[0]; c.cfg.Dialect == nil && it.more() {
+		c.stats.delivered(it.asPatch())
+		return nil // deliver sends it, with the others of its request
 	}
-	c.stats.delivered(1)
-	it.asPatch()
-	return c.deliver(ctx, items)
+	c.delivered(items)
+	return nil
 }
 
 // isolate splits a request that was refused as malformed until the item that
 // spoils it is alone, and drops that one.
 func (c *Client) isolate(ctx context.Context, items []*item, why *StatusError) error {
 	if len(items) > 1 {
-		return c.each(halves(items), func(half []*item) error { return c.deliver(ctx, half) })
+		return c.each(halves(items), func(half []*item) error { return c.deliverOnce(ctx, half) })
 	}
 	c.dropItem(items[0], &DropError{Reason: ReasonRejected, Err: why})
 	return nil
@@ -135,14 +145,14 @@ func (c *Client) resolveSize(ctx context.Context, items []*item, why *StatusErro
 			size += it.wire.size()
 		}
 		c.server.refuseSize(size)
-		return c.each(halves(items), func(half []*item) error { return c.deliver(ctx, half) })
+		return c.each(halves(items), func(half []*item) error { return c.deliverOnce(ctx, half) })
 	}
 	it := items[0]
 	if !c.shorten(it, it.wire.size()/2) {
 		c.dropItem(it, &DropError{Reason: ReasonTooLarge, Err: why})
 		return nil
 	}
-	return c.deliver(ctx, items)
+	return c.deliverOnce(ctx, items)
 }
 
 // tooSlow reports whether a request of several items has become too large since it

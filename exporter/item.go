@@ -1,6 +1,8 @@
 package exporter
 
 import (
+	"errors"
+
 	"github.com/google/uuid"
 
 	"github.com/tracesmith/tracesmith/runtypes"
@@ -84,19 +86,32 @@ func fold(ops []runtypes.Op) []*item {
 	return items
 }
 
-// merged reports whether a post took a patch in.
-func (it *item) merged() bool { return it.verb == runtypes.Post && len(it.ops) > 1 }
-
-// asPatch turns a merged post whose run the server already knows into the patch
-// that it took in. It carries what both say, since extra is replaced as a whole.
-func (it *item) asPatch() {
-	it.verb, it.ops = runtypes.Patch, it.ops[1:]
-	if it.spooled() {
-		it.gone, it.tickets = it.tickets[:1], it.tickets[1:]
+// more reports whether the item is a post that says more than that its run has begun.
+func (it *item) more() bool {
+	if it.verb != runtypes.Post {
+		return false
 	}
-	it.wire.verb = runtypes.Patch
-	it.wire.omit("inputs")
+	w, err := it.wire.head()
+	return len(it.ops) > 1 || err == nil && w.EndTime != ""
 }
+
+// asPatch turns a post whose run the server already knows into a patch, and returns
+// how many ops that settles: the post, where the item took a patch in. It carries
+// what both say, since extra is replaced as a whole.
+func (it *item) asPatch() (settled int) {
+	if len(it.ops) > 1 {
+		settled, it.ops = 1, it.ops[1:]
+		if it.spooled() {
+			it.gone, it.tickets = it.tickets[:1], it.tickets[1:]
+		}
+	}
+	it.verb, it.wire.verb = runtypes.Patch, runtypes.Patch
+	it.wire.omit("inputs")
+	return settled
+}
+
+// asPost turns a patch whose post was dropped into one.
+func (it *item) asPost() { it.verb, it.wire.verb = runtypes.Post, runtypes.Post }
 
 // settle marks the item as delivered or dropped and lets go of its bytes.
 func (it *item) settle() {
@@ -105,30 +120,45 @@ func (it *item) settle() {
 }
 
 // prepare redacts a copy of the run and serialises it, once.
-func (it *item) prepare(redact redactor, cfg *Config) *DropError {
+func (it *item) prepare(c *Client) *DropError {
+	if it.verb == runtypes.Patch && c.orphan.left(it.id()) {
+		it.asPost()
+	}
 	if it.spooled() {
 		return nil
 	}
 	run := it.run()
-	if run != nil && len(cfg.Metadata) > 0 {
+	if run != nil && len(c.cfg.Metadata) > 0 {
 		more := *run
-		more.Metadata = joined(run.Metadata, cfg.Metadata)
+		more.Metadata = joined(run.Metadata, c.cfg.Metadata)
 		run = &more
 	}
+	clean := run
 	if run != nil {
-		err := guard(func() (err error) { run, err = redact(run); return err })
+		err := guard(func() (err error) { clean, err = c.redact(run); return err })
 		if err != nil {
-			return &DropError{Reason: ReasonRedaction, Err: &redactionError{err}}
+			return it.unclean(run, err)
 		}
 	}
 	err := guard(func() (err error) {
-		it.wire, err = serialise(runtypes.Op{Verb: it.verb, Run: run}, cfg)
+		it.wire, err = serialise(runtypes.Op{Verb: it.verb, Run: clean}, &c.cfg)
 		return err
 	})
 	if err != nil {
 		return &DropError{Reason: ReasonInvalid, Err: err}
 	}
 	return nil
+}
+
+// unclean says why a run that could not be redacted is dropped: perhaps there is
+// nothing of it that could be written either.
+func (it *item) unclean(run *runtypes.Run, failure error) *DropError {
+	var invalid *runtypes.FieldError
+	err := guard(func() error { _, err := runtypes.Encode(runtypes.Op{Verb: it.verb, Run: run}); return err })
+	if errors.As(err, &invalid) {
+		return &DropError{Reason: ReasonInvalid, Err: invalid}
+	}
+	return &DropError{Reason: ReasonRedaction, Err: &redactionError{failure}}
 }
 
 // serialise makes of an op what its destination gets.

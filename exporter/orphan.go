@@ -17,7 +17,7 @@ const mostOrphans = 1 << 16
 type orphans struct {
 	mu    sync.Mutex
 	ids   map[uuid.UUID]struct{}
-	order []uuid.UUID // oldest first; some may be gone from ids
+	order []uuid.UUID // oldest first
 }
 
 // lost remembers the posts among ops.
@@ -26,6 +26,9 @@ func (o *orphans) lost(ops ...runtypes.Op) {
 	defer o.mu.Unlock()
 	for _, op := range ops {
 		if op.Verb != runtypes.Post || op.Run == nil || !op.Run.Pending() {
+			continue
+		}
+		if _, known := o.ids[op.Run.ID]; known {
 			continue
 		}
 		if o.ids == nil {
@@ -43,16 +46,10 @@ func (o *orphans) lost(ops ...runtypes.Op) {
 	}
 }
 
-// adopt makes a post of a patch whose own was dropped.
-func (o *orphans) adopt(op runtypes.Op) runtypes.Op {
-	if op.Verb != runtypes.Patch {
-		return op
-	}
+// left reports whether a run's post was dropped.
+func (o *orphans) left(id uuid.UUID) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if _, ok := o.ids[op.Run.ID]; ok {
-		delete(o.ids, op.Run.ID)
-		op.Verb = runtypes.Post
-	}
-	return op
+	_, ok := o.ids[id]
+	return ok
 }

@@ -2,6 +2,7 @@ package exporter
 
 import (
 	"errors"
+	"net/http"
 	"testing"
 	"time"
 
@@ -26,11 +27,6 @@ func TestAPatchTakesThePlaceOfAPostThatWasDropped(t *testing.T) {
 			t.Fatal("delivered to a server that is down")
 		}
 		s.script(nil)
-		whole := func(n int) *runtypes.Run {
-			r := ended(n)
-			r.Inputs = pending(n).Inputs
-			return r
-		}
 		for _, n := range []int{0, 2, 3} {
 			submit(t, b, patch(whole(n)))
 			if err := b.Flush(t.Context()); err != nil {
@@ -49,6 +45,76 @@ func TestAPatchTakesThePlaceOfAPostThatWasDropped(t *testing.T) {
 	})
 }
 
+// whole is a run with its end that says all that its beginning did.
+func whole(n int) *runtypes.Run {
+	r := ended(n)
+	r.Inputs = pending(n).Inputs
+	return r
+}
+
+func TestAPatchThatWaitsBehindItsPostTakesItsPlaceOnceThatIsDropped(t *testing.T) {
+	check := func(name string, bad *reply, why Reason) {
+		t.Run(name, func(t *testing.T) {
+			tune := func(c *Config) { c.MaxElapsed = time.Minute }
+			batching(t, tune, func(t *testing.T, s *langsmith, d *drops, b *Batcher) {
+				s.script(first(1, bad))
+				submit(t, b, post(pending(1)))
+				time.Sleep(time.Second)
+				submit(t, b, patch(whole(1)))
+				_ = b.Flush(t.Context()) // its failure is the post's
+				id := whole(1).ID.String()
+				if s.runs[id]["post"] == nil || s.field(id, "end_time") == "" || s.field(id, "inputs") == "" {
+					t.Errorf("run %v", s.runs[id])
+				}
+				if got := b.Stats(); got.Dropped[why] != 1 || got.Delivered != 1 || len(d.ops) != 1 {
+					t.Errorf("stats %+v", got)
+				}
+			})
+		})
+	}
+	later := reply{status: 503, header: http.Header{"Retry-After": {"61"}}, delay: 2 * time.Second}
+	check("undelivered", &later, ReasonUndelivered)
+	check("refused", &reply{status: 422, delay: 2 * time.Second}, ReasonRejected)
+}
+
+func TestAPatchTakesThePlaceOfAPostThatWasRefused(t *testing.T) {
+	spooling(t, new(memory), nil, func(t *testing.T, s *langsmith, _ *drops, b *Batcher) {
+		s.script(first(1, status(422)))
+		submit(t, b, post(pending(1)))
+		if err := b.Flush(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		submit(t, b, patch(whole(1)))
+		if err := b.Flush(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		id := whole(1).ID.String()
+		if s.runs[id]["post"] == nil || s.field(id, "end_time") == "" || s.field(id, "inputs") == "" {
+			t.Errorf("run %v", s.runs[id])
+		}
+	})
+}
+
+func TestAPostThatWasTakenForLostStillGetsItsEnd(t *testing.T) {
+	tune := func(c *Config) { c.MaxElapsed = time.Second }
+	batching(t, tune, func(t *testing.T, s *langsmith, _ *drops, b *Batcher) {
+		s.conflict = true
+		s.script(always(&reply{broken: true, store: true}))
+		submit(t, b, post(pending(1)))
+		if err := b.Flush(t.Context()); err == nil {
+			t.Fatal("an answer that did not arrive was taken for one")
+		}
+		s.script(nil)
+		submit(t, b, patch(whole(1)))
+		if err := b.Flush(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if id := whole(1).ID.String(); s.field(id, "end_time") == "" || s.field(id, "outputs") == "" {
+			t.Errorf("run %v", s.runs[id])
+		}
+	})
+}
+
 func TestOrphansAreBounded(t *testing.T) {
 	var o orphans
 	old := pending(0)
@@ -61,7 +127,7 @@ func TestOrphansAreBounded(t *testing.T) {
 	if len(o.ids) > mostOrphans || len(o.order) > mostOrphans {
 		t.Errorf("%d are remembered, %d in order", len(o.ids), len(o.order))
 	}
-	if got := o.adopt(patch(old)); got.Verb != runtypes.Patch {
+	if o.left(old.ID) {
 		t.Error("the oldest is not forgotten")
 	}
 }

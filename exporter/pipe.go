@@ -19,7 +19,6 @@ const shutdownGrace = 100 * time.Millisecond
 type pipe struct {
 	client *Client
 	queue  *queue
-	orphan orphans
 	spool  *reservoir // nil: what waits does so in memory alone
 
 	ctx     context.Context // of the senders; ends when a shutdown's time is up
@@ -54,7 +53,6 @@ func (p *pipe) start() {
 
 // submit queues an op, or counts and reports that it was not taken.
 func (p *pipe) submit(op runtypes.Op) error {
-	op = p.orphan.adopt(op)
 	if p.spool != nil && !p.queue.shut() {
 		if kept, err := p.spool.put(op); kept || err != nil {
 			return err
@@ -62,7 +60,6 @@ func (p *pipe) submit(op runtypes.Op) error {
 	}
 	err := p.queue.put(op)
 	if err != nil {
-		p.orphan.lost(op)
 		p.client.drop([]runtypes.Op{op}, &DropError{Reason: submitReason(err), Err: err})
 	}
 	return err
@@ -195,9 +192,7 @@ func (p *pipe) leave() {
 // drop reports what is neither done nor in a spool.
 func (p *pipe) drop(items []*item, why *DropError) {
 	lost := slices.DeleteFunc(slices.Clone(items), func(it *item) bool { return it.spooled() })
-	ops := undone(lost)
-	p.orphan.lost(ops...)
-	p.client.drop(ops, why)
+	p.client.drop(undone(lost), why)
 }
 
 // deliver sends items, and drops what does not get through and is in no spool.

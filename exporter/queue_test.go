@@ -17,7 +17,7 @@ func TestNothingIsKeptOfWhatIsDelivered(t *testing.T) {
 		p := b.pipes[0]
 		l := &p.queue.lanes
 		if len(l.byTrace) > 0 || len(l.posts) > 0 || len(l.line) > 0 || l.items != 0 || l.held != 0 || l.weight != 0 ||
-			p.queue.open != 0 || len(p.queue.marks) > 0 || len(p.orphan.ids) > 0 {
+			p.queue.open != 0 || len(p.queue.marks) > 0 || len(p.client.orphan.ids) > 0 {
 			t.Errorf("%+v, %d open, %d marks", l, p.queue.open, len(p.queue.marks))
 		}
 		for _, each := range l.line[:cap(l.line)] {

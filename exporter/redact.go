@@ -3,6 +3,7 @@ package exporter
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -45,12 +46,12 @@ func guard(f func() error) (err error) {
 func clone(r *runtypes.Run) *runtypes.Run {
 	c := *r
 	c.Inputs, c.Outputs = bytes.Clone(r.Inputs), bytes.Clone(r.Outputs)
-	c.Metadata = cloneMap(r.Metadata)
-	c.Model.InvocationParams = cloneMap(r.Model.InvocationParams)
+	c.Metadata = cloneMap(r.Metadata, 0)
+	c.Model.InvocationParams = cloneMap(r.Model.InvocationParams, 0)
 	c.Tags = slices.Clone(r.Tags)
 	c.Events = slices.Clone(r.Events)
 	for i := range c.Events {
-		c.Events[i].Data = cloneMap(c.Events[i].Data)
+		c.Events[i].Data = cloneMap(c.Events[i].Data, 0)
 	}
 	c.Attachments = slices.Clone(r.Attachments)
 	for i := range c.Attachments {
@@ -64,23 +65,33 @@ func clone(r *runtypes.Run) *runtypes.Run {
 	return &c
 }
 
-func cloneMap(m map[string]any) map[string]any {
+// deepestClone is how far values may hold each other. One that goes deeper holds
+// itself, and there is no JSON of it.
+const deepestClone = 1000
+
+var errEndless = errors.New("exporter: a value holds itself")
+
+func cloneMap(m map[string]any, depth int) map[string]any {
 	c := maps.Clone(m)
 	for key, value := range c {
-		c[key] = cloneValue(value)
+		c[key] = cloneValue(value, depth)
 	}
 	return c
 }
 
-// cloneValue copies the containers that JSON knows; anything else is shared.
-func cloneValue(value any) any {
+// cloneValue copies the containers that JSON knows; anything else is shared. It
+// panics where that would never end: see guard.
+func cloneValue(value any, depth int) any {
+	if depth > deepestClone {
+		panic(errEndless)
+	}
 	switch v := value.(type) {
 	case map[string]any:
-		return cloneMap(v)
+		return cloneMap(v, depth+1)
 	case []any:
 		c := slices.Clone(v)
 		for i := range c {
-			c[i] = cloneValue(c[i])
+			c[i] = cloneValue(c[i], depth+1)
 		}
 		return c
 	case map[string]string:

@@ -47,7 +47,7 @@ func newReservoir(s Spool, p *pipe) *reservoir { return &reservoir{spool: s, pip
 func (r *reservoir) put(op runtypes.Op) (kept bool, err error) {
 	c := r.pipe.client
 	it := newItem(op)
-	if why := it.prepare(c.redact, &c.cfg); why != nil {
+	if why := it.prepare(c); why != nil {
 		c.dropItem(it, why)
 		return false, why
 	}

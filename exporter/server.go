@@ -214,8 +214,11 @@ func (c *Client) fetchInfo() (*info, error) {
 	if err != nil {
 		return nil, err
 	}
-	if answer.status != http.StatusOK {
+	switch {
+	case answer.status != http.StatusOK:
 		return nil, answer.refusal("/info")
+	case answer.page:
+		return nil, errWebPage
 	}
 	got := new(info)
 	var odd *json.UnmarshalTypeError // of one member: the others are read all the same

@@ -8,59 +8,61 @@ import (
 
 // weight estimates what a run holds in memory and, roughly, on the wire.
 func weight(r *runtypes.Run) int64 {
-	n := runOverhead + len(r.Name) + len(r.Inputs) + len(r.Outputs) + len(r.Error) + len(r.DottedOrder)
-	n += weightOf(r.Metadata, 0) + weightOf(r.Model.InvocationParams, 0)
+	w := scale(runOverhead + len(r.Name) + len(r.Inputs) + len(r.Outputs) + len(r.Error) + len(r.DottedOrder))
+	w.object(r.Metadata, 0)
+	w.object(r.Model.InvocationParams, 0)
 	for _, tag := range r.Tags {
-		n += valueOverhead + len(tag)
+		w += scale(valueOverhead + len(tag))
 	}
 	for _, e := range r.Events {
-		n += valueOverhead + weightOf(e.Data, 0)
+		w += valueOverhead
+		w.object(e.Data, 0)
 	}
 	for _, a := range r.Attachments {
-		n += valueOverhead + len(a.Data)
+		w += scale(valueOverhead + len(a.Data))
 	}
-	return int64(n)
+	return int64(w)
 }
 
 const (
 	runOverhead   = 3 << 9 // the struct, the identity and what frames it on the wire
 	valueOverhead = 64
-	deepestWeight = 32 // levels of nesting that are looked at
+	deepestWeight = 32       // levels of nesting that are looked at
+	enoughWeight  = 64 << 20 // bytes from which on a value is not looked into: one may hold itself, many times over
 )
 
-func weightOf(m map[string]any, depth int) int {
-	n := 0
+// scale is the bytes weighed so far.
+type scale int64
+
+func (w *scale) object(m map[string]any, depth int) {
 	for key, value := range m {
-		n += valueOverhead + len(key) + weightOfValue(value, depth)
+		*w += scale(valueOverhead + len(key))
+		w.value(value, depth)
 	}
-	return n
 }
 
-// weightOfValue looks into the containers that JSON knows.
-func weightOfValue(value any, depth int) int {
+// value looks into the containers that JSON knows.
+func (w *scale) value(value any, depth int) {
+	if depth > deepestWeight || *w > enoughWeight {
+		return
+	}
 	switch v := value.(type) {
 	case string:
-		return len(v)
+		*w += scale(len(v))
 	case []byte:
-		return len(v)
+		*w += scale(len(v))
 	case json.RawMessage:
-		return len(v)
+		*w += scale(len(v))
 	case map[string]any:
-		if depth < deepestWeight {
-			return weightOf(v, depth+1)
-		}
+		w.object(v, depth+1)
 	case []any:
-		n := valueOverhead * len(v)
-		for i := 0; i < len(v) && depth < deepestWeight; i++ {
-			n += weightOfValue(v[i], depth+1)
+		*w += scale(valueOverhead * len(v))
+		for _, each := range v {
+			w.value(each, depth+1)
 		}
-		return n
 	case []string:
-		n := 0
 		for _, text := range v {
-			n += valueOverhead + len(text)
+			*w += scale(valueOverhead + len(text))
 		}
-		return n
 	}
-	return 0
 }
