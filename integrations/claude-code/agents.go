@@ -16,30 +16,48 @@ import (
 )
 
 // agent is a subagent whose runs have not gone out yet. They go together when it
-// has ended, below the tool call that started it; it may outlive its turn.
+// has ended, below the tool call that started it; it may outlive its turn. One that is
+// sent a message after its end goes on in its file: what follows is a run of its own,
+// below the call that sent it.
 type agent struct {
 	ID       string    `json:"id"`
 	Type     string    `json:"type,omitempty"`
 	Tool     string    `json:"tool,omitempty"`   // tool_use id of the call that started it
 	Prompt   string    `json:"prompt,omitempty"` // the turn it was started in
 	Path     string    `json:"path,omitempty"`
-	Heard    time.Time `json:"heard,omitzero"`
-	Stopped  bool      `json:"stopped,omitempty"`
-	StopAt   time.Time `json:"stop_at,omitzero"`
+	From     int64     `json:"from,omitempty"`      // where its file goes on behind the runs that have gone out
+	Messaged time.Time `json:"messaged,omitzero"`   // when it was sent the message that it goes on with
+	Begun    time.Time `json:"begun,omitzero"`      // the first and
+	Heard    time.Time `json:"heard,omitzero"`      // the last hook heard of it
+	Stops    int       `json:"stops,omitempty"`     // a hook may let it go on, as a subagent of its own may that reports back
+	StopAt   time.Time `json:"stop_at,omitzero"`    // the last of them
+	StopText string    `json:"stop_text,omitempty"` // what it said, where no transcript holds it
 	LastHash string    `json:"last_hash,omitempty"`
-	Forced   bool      `json:"forced,omitempty"` // its process or its turn is gone
+	Waited   bool      `json:"waited,omitempty"`  // its last words do not come any more
+	Notified time.Time `json:"notified,omitzero"` // when a notification told of its end
+	Forced   bool      `json:"forced,omitempty"`  // its process or its turn is gone
 }
 
 // anchor remembers a tool call that may have started a subagent.
 func (r *reducer) anchor(toolID string, run *runtypes.Run, f *family) {
 	switch run.Tool.Name {
-	case "Agent", "Task", "Workflow":
+	case "Agent", "Task", "Workflow", "SendMessage":
 	default:
 		return
 	}
 	r.setAnchor(toolID, run, f)
-	if res := f.thread.results[toolID]; res != nil && res.run != "" {
+	res := f.thread.results[toolID]
+	if res == nil {
+		return
+	}
+	if res.run != "" {
 		r.setAnchor(runAnchor(res.run), run, f)
+	}
+	if id := res.resumed(); run.Tool.Name == "SendMessage" && id != "" {
+		r.Messages = append(r.Messages, sent{Agent: id, Tool: toolID, Answered: res.at})
+		if len(r.Messages) > maxAnchors {
+			r.Messages = r.Messages[1:]
+		}
 	}
 }
 
@@ -51,6 +69,12 @@ func runAnchor(run string) string     { return "run " + run }
 // above finds the run that a subagent hangs under; nil if it has not been emitted.
 func (r *reducer) above(a *agent) *agentkit.Anchor {
 	run := a.workflow()
+	if !a.Messaged.IsZero() {
+		up := r.messenger(a)
+		if up != nil || !a.Forced {
+			return up
+		}
+	}
 	switch {
 	case a.Tool != "" && r.Anchors[a.Tool] != nil:
 		return r.Anchors[a.Tool]
@@ -88,12 +112,11 @@ func (r *reducer) heardAgent(e integrations.Event, d *data) {
 		if e.Kind != "SubagentStart" && e.Kind != "SubagentStop" && d.Tool == "" {
 			return
 		}
-		if slices.Contains(r.Closed, "agent "+d.Agent) {
-			return
-		}
-		a = &agent{ID: d.Agent, Prompt: d.Prompt}
-		a.Path = path.Join(strings.TrimSuffix(r.Transcript, ".jsonl"), "subagents", "agent-"+d.Agent+".jsonl")
+		a = r.begin(e, d)
 		r.Agents[d.Agent] = a
+	}
+	if a.Prompt == "" {
+		a.Prompt, a.Begun = d.Prompt, e.At
 	}
 	if d.AgentType != "" {
 		a.Type = d.AgentType
@@ -101,19 +124,34 @@ func (r *reducer) heardAgent(e integrations.Event, d *data) {
 	if d.AgentPath != "" {
 		a.Path = d.AgentPath
 	}
-	a.Heard = e.At
+	a.Heard, a.Waited = e.At, false
 	if e.Kind == "SubagentStop" {
-		a.Stopped, a.StopAt, a.LastHash = true, e.At, d.LastHash
+		a.Stops++
+		a.StopAt, a.LastHash, a.StopText = e.At, d.LastHash, d.Text
+	}
+}
+
+// begin returns a subagent that is heard of for the first time, or again after its
+// runs have gone out.
+func (r *reducer) begin(e integrations.Event, d *data) *agent {
+	for i, a := range r.Rested {
+		if a.ID == d.Agent {
+			r.Rested = slices.Delete(r.Rested, i, i+1)
+			return a
+		}
+	}
+	return &agent{
+		ID: d.Agent, Prompt: d.Prompt, Begun: e.At,
+		Path: path.Join(strings.TrimSuffix(r.Transcript, ".jsonl"), "subagents", "agent-"+d.Agent+".jsonl"),
 	}
 }
 
 // releaseAgents lets go of subagents that nothing more will be heard of: all of
-// them when the process is gone, else those whose last words were waited for.
+// them when the session is over. Of others, the last words are not waited for any more.
 func (r *reducer) releaseAgents(all bool) {
 	for _, a := range r.Agents {
-		if all || a.Stopped {
-			a.Forced = true
-		}
+		a.Forced = a.Forced || all
+		a.Waited = a.Stops > 0
 	}
 }
 
@@ -128,7 +166,7 @@ func (r *reducer) endTurnsAgents(t *turn, root *runtypes.Run, f *family) {
 			continue
 		}
 		res := f.thread.results[a.Tool]
-		if f.end.interrupted && a.Tool != "" && (res == nil || res.rejected || res.isError) {
+		if f.end.interrupted && a.Tool != "" && a.From == 0 && (res == nil || res.rejected || res.isError) {
 			a.Forced = true
 		}
 	}
@@ -136,47 +174,42 @@ func (r *reducer) endTurnsAgents(t *turn, root *runtypes.Run, f *family) {
 
 // advanceAgents emits the subagents that have ended, outer ones first: an inner
 // one's call is part of the outer's runs.
-func (r *reducer) advanceAgents(src integrations.Source) ([]runtypes.Op, error) {
+func (r *reducer) advanceAgents(src integrations.Source, hard bool) ([]runtypes.Op, error) {
 	var ops []runtypes.Op
 	var errs []error
 	for again := true; again; {
 		again = false
 		for _, id := range agentkit.SortedKeys(r.Agents) {
-			more, done, err := r.advanceAgent(src, r.Agents[id])
+			more, done, err := r.advanceAgent(src, r.Agents[id], hard)
 			if err != nil {
 				errs = append(errs, err)
 			}
 			ops = append(ops, more...)
 			if done {
 				again = true
-				delete(r.Agents, id)
-				delete(r.threads, "agent "+id)
-				r.Closed = append(r.Closed, "agent "+id)
-				if len(r.Closed) > maxClosed {
-					r.Closed = r.Closed[len(r.Closed)-maxClosed:]
-				}
+				r.rest(r.Agents[id])
 			}
 		}
 	}
 	return ops, errors.Join(errs...)
 }
 
-func (r *reducer) advanceAgent(src integrations.Source, a *agent) (ops []runtypes.Op, done bool, err error) {
+func (r *reducer) advanceAgent(src integrations.Source, a *agent, hard bool) (ops []runtypes.Op, done bool, err error) {
 	if a.Tool == "" {
 		r.find(src, a)
 	}
-	if !a.Stopped && !a.Forced {
+	if a.Stops == 0 && a.Notified.IsZero() && !a.Forced {
 		return nil, false, nil
 	}
 	th, err := r.agentThread(src, a)
 	if err != nil {
 		return nil, false, err
 	}
-	if len(th.entries) == 0 && a.Type == "" {
-		return nil, true, nil // an internal fork: it has no type and no file
-	}
-	if !a.Forced && a.LastHash != "" && !th.says(a.LastHash) {
+	if !a.Forced && !a.Waited && !th.over && a.LastHash != "" && !th.says(a.LastHash) {
 		return nil, false, nil // its last words are not on disk yet
+	}
+	if len(th.entries) == 0 && (a.Type == "" || a.From > 0) {
+		return nil, true, nil // an internal fork, which has no type and no file, or no more than was told
 	}
 	up := r.above(a)
 	switch {
@@ -184,6 +217,9 @@ func (r *reducer) advanceAgent(src integrations.Source, a *agent) (ops []runtype
 	case a.Forced && len(r.Turns) == 0 && !r.hasOuter(a): // nothing will ever be above it
 		return nil, true, fmt.Errorf("claudecode: a subagent of a turn that is not known")
 	default:
+		return nil, false, nil
+	}
+	if !a.final(th, up, hard) {
 		return nil, false, nil
 	}
 	return r.emitAgent(a, th, up), true, nil
@@ -202,15 +238,19 @@ func (r *reducer) hasOuter(a *agent) bool {
 
 // emitAgent builds a subagent's run and everything below it.
 func (r *reducer) emitAgent(a *agent, th *thread, up *agentkit.Anchor) []runtypes.Op {
-	start := a.Heard
-	if len(th.entries) > 0 && th.entries[0].user != nil {
-		start = th.entries[0].user.Timestamp
+	start := th.begun()
+	if start.IsZero() {
+		start = a.Begun
+	}
+	native := a.ID
+	if a.From > 0 {
+		native += fmt.Sprintf(" %d", a.From)
 	}
 	kind := a.Type
 	if kind == "" {
 		kind = "unknown"
 	}
-	run := runtypes.Subagent(up.Run(), r.id(up.Turn, up.Prompt, "subagent", a.ID), start, runtypes.SubagentInfo{ID: a.ID, Type: kind})
+	run := runtypes.Subagent(up.Run(), r.id(up.Turn, up.Prompt, "subagent", native), start, runtypes.SubagentInfo{ID: a.ID, Type: kind})
 	run.Metadata = map[string]any{}
 	if len(th.entries) > 0 && th.entries[0].user != nil {
 		run.Inputs = runtypes.Messages(firstPrompt(th))
@@ -236,7 +276,7 @@ func (r *reducer) emitAgent(a *agent, th *thread, up *agentkit.Anchor) []runtype
 		}
 	}
 	ops = append(ops, r.unrecorded(f, a.ID, len(th.entries) == 0 || th.garbled)...)
-	t := &turn{}
+	t := &turn{StopText: a.StopText}
 	t.finish(run, th, end)
 	return ops
 }
@@ -247,7 +287,7 @@ func (a *agent) outcome(th *thread) outcome {
 	if ended {
 		return o
 	}
-	if a.Stopped {
+	if a.Stops > th.rests { // else it went on after the last of them
 		if o.at.IsZero() {
 			o.at = a.StopAt
 		}
@@ -264,10 +304,19 @@ func (r *reducer) agentThread(src integrations.Source, a *agent) (*thread, error
 	key := "agent " + a.ID
 	th := r.threads[key]
 	if th == nil {
-		th = newThread(0)
+		th = newThread(a.From)
 		r.threads[key] = th
 	}
 	err := th.grow(src, a.Path, "")
+	r.heed(th)
+	if len(th.entries) > 0 {
+		if first := th.entries[0].user; first != nil && first.resumes() {
+			a.Messaged = first.Timestamp
+		}
+		if a.Prompt == "" && th.entries[0].user != nil {
+			a.Prompt = th.entries[0].user.PromptID
+		}
+	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return th, nil
 	}

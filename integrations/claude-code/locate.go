@@ -99,6 +99,7 @@ func (r *reducer) mainThread(src integrations.Source, t *turn) (*thread, error) 
 		return th, nil
 	}
 	err := th.grow(src, r.Transcript, t.Prompt)
+	r.heed(th)
 	if th.summaries > 0 {
 		r.Summaries = true
 	}

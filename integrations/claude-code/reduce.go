@@ -30,6 +30,8 @@ type reducer struct {
 	Compacting *compaction                 `json:"compacting,omitempty"` // one the user asked for
 	Anchors    map[string]*agentkit.Anchor `json:"anchors,omitempty"`    // runs that subagents may hang under
 	AnchorAge  []string                    `json:"anchor_age,omitempty"`
+	Rested     []*agent                    `json:"rested,omitempty"`   // the last subagents whose runs have gone out
+	Messages   []sent                      `json:"messages,omitempty"` // the last that made subagents go on
 
 	options integrations.Options
 	threads map[string]*thread
@@ -41,6 +43,7 @@ const (
 	maxClosed  = 16
 	maxAnchors = 64
 	maxTools   = 256
+	maxRested  = 64
 )
 
 func newReducer(o integrations.Options) *reducer { return &reducer{options: o} }
@@ -62,11 +65,10 @@ func (r *reducer) Apply(src integrations.Source, e integrations.Event) ([]runtyp
 		for _, t := range r.Turns {
 			t.Dead = true
 		}
+		r.Ended = true
 		r.releaseAgents(true)
 		r.Compacting.release()
-		ops, err := r.advance(src, true)
-		r.Ended = true
-		return ops, err
+		return r.advance(src, true)
 	}
 	var d data
 	if err := json.Unmarshal(e.Data, &d); err != nil {
@@ -96,7 +98,7 @@ func (r *reducer) Status() integrations.Status {
 		s.Waiting = s.Waiting || r.waits(t)
 	}
 	for _, a := range r.Agents {
-		s.Waiting = s.Waiting || a.Stopped || r.Ended
+		s.Waiting = s.Waiting || a.Stops > 0 && !a.Waited || r.Ended
 	}
 	if r.Compacting != nil {
 		s.Open++
@@ -207,7 +209,9 @@ func (r *reducer) sessionStart(e integrations.Event, d *data) {
 	for _, t := range r.Turns {
 		t.Superseded = true
 	}
-	r.releaseAgents(true)
+	for _, a := range r.Agents {
+		a.Forced = a.Forced || !a.Heard.IsZero() // else it is one that the new process makes go on
+	}
 }
 
 // turn finds the turn an event belongs to, or begins it: the hook that should have
@@ -253,12 +257,10 @@ func (r *reducer) advance(src integrations.Source, hard bool) ([]runtypes.Op, er
 		open = append(open, t)
 	}
 	r.Turns = open
-	for _, each := range []func(integrations.Source) ([]runtypes.Op, error){r.advanceAgents, r.advanceCompaction} {
-		more, err := each(src)
-		ops = append(ops, more...)
-		errs = append(errs, err)
-	}
-	return ops, errors.Join(errs...)
+	more, err := r.advanceAgents(src, hard)
+	ops, errs = append(ops, more...), append(errs, err)
+	more, err = r.advanceCompaction(src)
+	return append(ops, more...), errors.Join(append(errs, err)...)
 }
 
 // advanceTurn posts the turn's root, then what is final below it, and closes it

@@ -179,7 +179,7 @@ func (o *outline) start() integrations.Event {
 func (o *outline) agent(a pastAgent) []integrations.Event {
 	d := data{Prompt: a.prompt, Agent: a.id, AgentType: a.kind, AgentPath: a.path}
 	list := []integrations.Event{o.event("SubagentStart", a.at, a.cwd, d)}
-	if a.finished {
+	for range a.stops {
 		list = append(list, o.event("SubagentStop", a.at, a.cwd, d))
 	}
 	return list
@@ -200,7 +200,7 @@ type pastAgent struct {
 	prompt         string // the turn it was started in
 	cwd            string
 	at             time.Time // of its first line
-	finished       bool
+	stops          int
 }
 
 // agentsOf reads the subagents' files, by the prompt they were started in. One that
@@ -238,16 +238,28 @@ func readAgent(src integrations.Source, path string) (pastAgent, bool) {
 		_ = json.Unmarshal(raw, &meta) // garbled: as if it were not there
 	}
 	a.kind = cmp.Or(meta.Type, "unknown")
-	a.finished = meta.Finished || endsItself(src, path)
+	if a.stops = stopsOf(src, path); meta.Finished {
+		a.stops = max(1, a.stops)
+	}
 	return a, a.prompt != ""
 }
 
-// endsItself reports whether a subagent's transcript says that it is over.
-func endsItself(src integrations.Source, path string) bool {
-	th := newThread(0)
-	if th.grow(src, path, "") != nil {
-		return false
+// stopsOf counts how often a subagent's transcript says that it is over: it may have been
+// made to go on.
+func stopsOf(src integrations.Source, path string) int {
+	stops := 0
+	for th := newThread(0); ; th = newThread(th.next) {
+		if th.grow(src, path, "") != nil {
+			return stops
+		}
+		switch _, ended := th.outcome(); {
+		case th.rests > 0:
+			stops += th.rests
+		case ended:
+			stops++
+		}
+		if !th.over {
+			return stops
+		}
 	}
-	_, ended := th.outcome()
-	return ended
 }

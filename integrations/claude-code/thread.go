@@ -14,7 +14,7 @@ import (
 // none of it is in the checkpoint.
 type thread struct {
 	next    int64 // where to go on reading
-	over    bool  // the next turn's prompt stands behind it
+	over    bool  // the next turn's prompt stands behind it, or a message after the end
 	entries []entry
 
 	messages map[string]*reply // by message id
@@ -33,6 +33,14 @@ type thread struct {
 	last      time.Time
 	version   string
 	compacts  []compacted
+	rests     int            // replies that ended the thread, unless something let it go on
+	notified  []notification // of background tasks, until they are heeded
+}
+
+// notification tells of a background task.
+type notification struct {
+	task string
+	at   time.Time
 }
 
 // entry is one thing of the conversation, in file order: exactly one field is set.
@@ -93,7 +101,8 @@ func newThread(from int64) *thread {
 }
 
 // grow reads what the file has gained. prompt is the turn's prompt id; another
-// turn's prompt ends the thread. A subagent's file has one thread: prompt is "".
+// turn's prompt ends the thread. In a subagent's file, where prompt is "", a message
+// that it is sent after its end does.
 func (t *thread) grow(src integrations.Source, path, prompt string) error {
 	if t.over {
 		return nil
@@ -108,6 +117,13 @@ func (t *thread) grow(src integrations.Source, path, prompt string) error {
 				t.over = true
 				t.settle()
 				return nil
+			}
+			if prompt == "" && l.resumes() {
+				if _, ended := t.outcome(); ended {
+					t.over = true
+					t.settle()
+					return nil
+				}
 			}
 			t.add(&l)
 		} else if relevant(raw.Data) && !json.Valid(raw.Data) {
@@ -127,6 +143,9 @@ func (t *thread) add(l *line) {
 	}
 	if l.Timestamp.After(t.last) && l.Type != "attachment" {
 		t.last = l.Timestamp
+	}
+	if l.notifies() {
+		t.notified = append(t.notified, notification{task: l.task(), at: l.Timestamp})
 	}
 	switch l.Type {
 	case "api-request":
@@ -161,6 +180,9 @@ func (t *thread) addAssistant(l *line) {
 		r.err = l
 	}
 	if l.Message.StopReason != nil {
+		if r.stop == "" && ends(*l.Message.StopReason) {
+			t.rests++
+		}
 		r.stop = *l.Message.StopReason
 	}
 	if u := l.Message.Usage; u != nil && (r.usage == nil || u.Output >= r.usage.Output) {
@@ -186,6 +208,26 @@ func (t *thread) open(r *reply, l *line) {
 	}
 	r.retries = t.retries
 	t.requests, t.retries = nil, nil
+}
+
+// ends reports whether a reply that stopped for this reason is an answer.
+func ends(reason string) bool {
+	return reason == "end_turn" || reason == "stop_sequence" || reason == "refusal"
+}
+
+// begun is when the thread begins; zero if it is empty.
+func (t *thread) begun() time.Time {
+	if len(t.entries) == 0 {
+		return time.Time{}
+	}
+	switch e := t.entries[0]; {
+	case e.user != nil:
+		return e.user.Timestamp
+	case e.result != nil:
+		return e.result.at
+	default:
+		return e.reply.start
+	}
 }
 
 // previous is the time of the last thing said to the model.

@@ -28,6 +28,7 @@ type line struct {
 	PromptID         string          `json:"promptId"`
 	PermissionMode   string          `json:"permissionMode"`
 	TurnOrigin       string          `json:"turnOrigin"`
+	Origin           *origin         `json:"origin"`
 	IsMeta           bool            `json:"isMeta"`
 	IsCompactSummary bool            `json:"isCompactSummary"`
 	RowSource        string          `json:"rowSource"`
@@ -52,6 +53,10 @@ type line struct {
 	HookErrors   []string        `json:"hookErrors"`
 	Ending       *submitEnding   `json:"promptSubmitEnding"` // system/informational
 	Content      json.RawMessage `json:"content"`            // system lines
+}
+
+type origin struct {
+	Kind string `json:"kind"`
 }
 
 type submitEnding struct {
@@ -244,4 +249,30 @@ func (l *line) refusedPrompt() string {
 // forked from.
 func (l *line) copied() bool {
 	return l.RequestSessionID != "" && l.RequestSessionID != l.SessionID
+}
+
+// notifies reports whether a line tells of a background task.
+func (l *line) notifies() bool {
+	return l.Origin != nil && l.Origin.Kind == "task-notification" ||
+		l.Attachment != nil && l.Attachment.CommandMode == "task-notification"
+}
+
+// task is the background task that a notification tells of: a subagent by its id.
+func (l *line) task() string {
+	var text json.RawMessage
+	switch {
+	case l.Attachment != nil:
+		text = l.Attachment.Prompt
+	case l.Message != nil:
+		text = l.Message.Content
+	}
+	_, rest, _ := strings.Cut(contentText(text), "<task-id>")
+	id, _, _ := strings.Cut(rest, "</task-id>")
+	return id
+}
+
+// resumes reports whether a line of a subagent's file is a message that it was sent.
+// What its own subagents report bears another mark.
+func (l *line) resumes() bool {
+	return l.Type == "user" && l.Origin != nil && l.Origin.Kind == "coordinator"
 }

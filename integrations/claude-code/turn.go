@@ -207,7 +207,7 @@ func (t *thread) outcome() (outcome, bool) {
 		return o, true
 	case last.aborted:
 		return outcome{at: last.end, err: "Interrupted by user", interrupted: true}, true
-	case last.stop == "end_turn", last.stop == "stop_sequence", last.stop == "refusal":
+	case ends(last.stop):
 		return o, true
 	}
 	return o, false

@@ -15,6 +15,7 @@ type Anchor struct {
 	Trace  uuid.UUID          `json:"trace"`
 	Order  string             `json:"order"`
 	Start  time.Time          `json:"start"`
+	End    time.Time          `json:"end,omitzero"` // if it had ended when it was remembered
 	Agent  runtypes.AgentType `json:"agent,omitempty"`
 	Who    runtypes.Identity  `json:"who"`
 	Turn   time.Time          `json:"turn"` // the ids' time
@@ -24,7 +25,7 @@ type Anchor struct {
 // NewAnchor remembers a run of the turn that began at start.
 func NewAnchor(run *runtypes.Run, start time.Time, prompt string) *Anchor {
 	return &Anchor{
-		ID: run.ID, Trace: run.TraceID, Order: run.DottedOrder, Start: run.Start,
+		ID: run.ID, Trace: run.TraceID, Order: run.DottedOrder, Start: run.Start, End: run.End,
 		Agent: run.AgentType, Who: run.Identity, Turn: start, Prompt: prompt,
 	}
 }
