@@ -41,6 +41,7 @@ func hooks() []integrations.Hook {
 		{Event: "session_before_compact"},
 		{Event: "session_compact", Wakes: true},
 		{Event: "session_compact_failed", Wakes: true},
+		{Event: "session_before_tree"},
 		{Event: "session_tree", Wakes: true},
 		{Event: "user_bash"},
 		{Event: "session_shutdown", Wakes: true, Settles: true},

@@ -8,10 +8,13 @@ import (
 	"github.com/tracesmith/tracesmith/runtypes"
 )
 
-// compacting is a compaction under way.
+// compacting is a summary under way: of a conversation, or of a branch that is left.
 type compacting struct {
-	At    time.Time `json:"at"`
-	Model model     `json:"model,omitzero"`
+	At      time.Time `json:"at"`
+	Model   model     `json:"model,omitzero"`
+	Branch  string    `json:"branch,omitempty"`
+	SHA     string    `json:"sha,omitempty"`
+	Trigger string    `json:"trigger,omitempty"` // manual, auto; empty: of a branch
 }
 
 // made is the time of the entry.
@@ -24,7 +27,18 @@ func (c *compaction) made() time.Time {
 }
 
 // compacts takes the beginning of a compaction.
-func (h *hearing) compacts() { h.a.Compact = &compacting{At: h.at, Model: h.a.Model} }
+func (h *hearing) compacts() {
+	h.branches()
+	h.a.Compact.Trigger = "auto"
+	if h.d.Event.Reason == "manual" {
+		h.a.Compact.Trigger = "manual"
+	}
+}
+
+// branches takes the beginning of a move to another branch, of which a summary may come.
+func (h *hearing) branches() {
+	h.a.Compact = &compacting{At: h.at, Model: h.a.Model, Branch: h.e.Head.Branch, SHA: h.e.Head.SHA}
+}
 
 // compacted takes a compaction: in the middle of a turn, or a root of its own.
 func (h *hearing) compacted() {
@@ -33,7 +47,7 @@ func (h *hearing) compacted() {
 		if h.d.Event.Reason == "manual" || h.d.Event.Reason == "" && !h.inTurn() {
 			trigger = "manual"
 		}
-		h.summed(c, "Context Compaction ("+trigger+")", trigger, "")
+		h.summed(c, "Context Compaction ("+trigger+")", trigger, ending{})
 		if t := h.a.Turn; t != nil && t.Begun && h.e.Ref != "" {
 			t.Said, t.Since = []string{h.e.Ref}, 0
 		}
@@ -44,20 +58,21 @@ func (h *hearing) compacted() {
 // compactFailed takes a compaction that came to nothing.
 func (h *hearing) compactFailed() {
 	e := h.d.Event
-	if h.a.Compact != nil {
-		c := &compaction{ID: "failed:" + h.a.Compact.At.Format(time.RFC3339Nano), Timestamp: h.at.Format(time.RFC3339Nano)}
-		trigger := "auto"
-		if e.Reason == "manual" {
-			trigger = "manual"
-		}
-		why := agentkit.Clip(e.Error)
-		switch {
-		case e.Aborted:
-			why = "Interrupted by user"
-		case why == "":
-			why = "the compaction failed"
-		}
-		h.summed(c, "Context Compaction ("+trigger+")", trigger, why)
+	why := agentkit.Clip(e.Error)
+	switch {
+	case e.Aborted:
+		why = "Interrupted by user"
+	case why == "":
+		why = "the compaction failed"
+	}
+	h.uncompacted(why, e.Aborted)
+}
+
+// uncompacted tells of a compaction that gave no summary.
+func (h *hearing) uncompacted(why string, interrupted bool) {
+	if u := h.a.Compact; u != nil && u.Trigger != "" {
+		c := &compaction{ID: "failed:" + u.At.Format(time.RFC3339Nano), Timestamp: h.at.Format(time.RFC3339Nano)}
+		h.summed(c, "Context Compaction ("+u.Trigger+")", u.Trigger, ending{why, interrupted})
 	}
 	h.a.Compact = nil
 }
@@ -65,15 +80,22 @@ func (h *hearing) compactFailed() {
 // branched takes the summary of a branch that the user left.
 func (h *hearing) branched() {
 	if c := h.d.Event.Summary; c != nil && c.Summary != "" {
-		h.summed(c, "Branch Summary", "branch", "")
+		h.summed(c, "Branch Summary", "branch", ending{})
 	}
+	h.a.Compact = nil
 }
 
 func (h *hearing) inTurn() bool { return h.a.Turn != nil && h.a.Turn.Begun }
 
+// ending is how a summary ended that was not written.
+type ending struct {
+	why         string
+	interrupted bool
+}
+
 // summed tells of a summary that a model wrote. Its calls are not announced; their usage
 // is, all together.
-func (h *hearing) summed(c *compaction, name, trigger, why string) {
+func (h *hearing) summed(c *compaction, name, trigger string, how ending) {
 	at := c.made()
 	if at.IsZero() {
 		at = h.at
@@ -97,10 +119,10 @@ func (h *hearing) summed(c *compaction, name, trigger, why string) {
 	if c.Summary != "" {
 		run.Outputs = runtypes.Messages(runtypes.Message{Role: "assistant", Content: c.Summary})
 	}
-	if h.d.Event.Aborted {
-		runtypes.Interrupt(run, at, why)
+	if how.interrupted {
+		runtypes.Interrupt(run, at, how.why)
 	} else {
-		run.Error = why
+		run.Error = how.why
 		runtypes.Finish(run, at)
 	}
 	h.post(run)
@@ -123,11 +145,15 @@ func (h *hearing) chain(native string, start, at time.Time, name string) (run *r
 		run := runtypes.Chain(h.r.top(h.a, t), t.id("compaction", native), start, name, runtypes.AgentCompaction)
 		return run, t.id("llm", native)
 	}
+	repo := runtypes.Repo{Branch: h.e.Head.Branch, SHA: h.e.Head.SHA}
+	if u := h.a.Compact; u != nil {
+		repo = runtypes.Repo{Branch: u.Branch, SHA: u.SHA}
+	}
 	native = h.r.Roots.unique(native)
 	who := runtypes.Identity{
 		Integration: Name, Runtime: runtimeName, RuntimeVersion: h.a.Version,
 		ThreadID: h.a.Session, TurnID: native,
-		Repo: runtypes.Repo{Branch: h.e.Head.Branch, SHA: h.e.Head.SHA}, WorkingDirectory: h.a.CWD,
+		Repo: repo, WorkingDirectory: h.a.CWD,
 	}
 	root := runtypes.Root(idgen.Run(at, Name, who.ThreadID, native, "root", native), start, who)
 	root.Name, root.Kind, root.AgentType = name, runtypes.KindChain, runtypes.AgentCompaction

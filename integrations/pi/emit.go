@@ -112,14 +112,18 @@ func (h *hearing) open(m *message) *turn {
 
 // reply takes what a model said.
 func (h *hearing) reply(m *message) {
-	if h.a.Turn == nil && m.empty() {
+	asked := m.ErrorMessage != unasked
+	if !h.past {
+		asked = h.a.Turn != nil && h.a.Turn.Call != nil
+	}
+	if h.a.Turn == nil && m.empty(asked) {
 		return
 	}
 	t := h.open(m)
 	under := t.Call
 	t.Call, t.Stepped = nil, false
 	t.Stop, t.Error = m.StopReason, short(m.ErrorMessage)
-	if m.empty() || !t.tell("llm", m.native()) {
+	if m.empty(asked) || !t.tell("llm", m.native()) {
 		return
 	}
 	t.calls(m)

@@ -239,6 +239,62 @@ func TestAnInterruptedReplyAndToolSaySo(t *testing.T) {
 	}
 }
 
+// The empty reply after an interrupt may take its time: no request was made for it.
+func TestAReplyThatNoModelWasAskedForIsNoCall(t *testing.T) {
+	runs := edited(t, "rpc-aborttool", func(lines []string) []string {
+		for i, l := range lines {
+			if has(l, "message_start") || has(l, "message_end") {
+				lines[i] = strings.ReplaceAll(l, `"durationMs":0`, `"durationMs":12`)
+			}
+		}
+		return lines
+	})
+	one(t, runs, runtypes.KindLLM)
+}
+
+func TestASubagentThatTheUserStoppedInterruptsItsCall(t *testing.T) {
+	runs := edited(t, "rpc-aborttool", func(lines []string) []string {
+		for i, l := range lines {
+			if has(l, "tool_execution_end") {
+				lines[i] = strings.Replace(l, "Command aborted", "Agent toolUse: Error: Subagent was aborted", 1)
+			}
+		}
+		return lines
+	})
+	if tool := one(t, runs, runtypes.KindTool); tool.Error != "Interrupted by user" || tool.Metadata()["ls_is_error_interrupt"] != true {
+		t.Errorf("error %q", tool.Error)
+	}
+}
+
+// Nobody tells of a compaction, or of a command of the user's, that went with its process.
+func TestAKillInterruptsACompaction(t *testing.T) {
+	runs := edited(t, "rpc-compact", func(lines []string) []string {
+		return lines[:1+slices.IndexFunc(lines, func(l string) bool { return has(l, "session_before_compact") })]
+	})
+	last := runs[len(runs)-1]
+	if m := last.Metadata(); last.Error != "Interrupted: the process ended" || m["ls_agent_type"] != "compaction" || m["compaction_trigger"] != "manual" {
+		t.Errorf("error %q, %v", last.Error, m)
+	}
+}
+
+func TestAKillInterruptsACommandThatTheUserTyped(t *testing.T) {
+	runs := edited(t, "rpc-bash", func(lines []string) []string {
+		for i, l := range lines {
+			if has(l, "user_bash") {
+				lines[i] = strings.Replace(l, `"command":"`, `"command":"sleep 20; `, 1)
+			}
+		}
+		return lines[:slices.IndexFunc(lines, func(l string) bool { return has(l, "session_shutdown") })]
+	})
+	for _, run := range runs {
+		if run.Metadata()["turn_origin"] == "user_shell" || run.Kind() == runtypes.KindTool {
+			if run.Error != "Interrupted: the process ended" || run.EndTime <= run.StartTime {
+				t.Errorf("%s has error %q, %s to %s", run.Kind(), run.Error, run.StartTime, run.EndTime)
+			}
+		}
+	}
+}
+
 func TestAnAbortWhileWaitingForARetryIsAnInterrupt(t *testing.T) {
 	root := one(t, replayed(t, "rpc-abortretry"), runtypes.KindInterrupted)
 	if root.Error != "Interrupted by user" {

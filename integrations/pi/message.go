@@ -76,10 +76,17 @@ func (m *message) end() time.Time { return m.start().Add(millis(m.Duration)) }
 // and the session file both have.
 func (m *message) native() string { return strconv.FormatInt(m.Timestamp, 10) }
 
+// unasked is the error of a reply that was interrupted before its request: by that alone
+// the session file, which has no requests, tells it from others.
+const unasked = "This operation was aborted"
+
 // empty reports whether no model gave this reply: Pi leaves one when an interrupt came
-// between two calls.
-func (m *message) empty() bool {
-	return m.StopReason == "aborted" && m.ResponseID == "" && m.Duration == 0 && len(m.parts()) == 0
+// between two calls. asked tells whether a request was made for it, as far as is known.
+func (m *message) empty(asked bool) bool {
+	if m.StopReason != "aborted" || m.ResponseID != "" || len(m.parts()) > 0 {
+		return false
+	}
+	return m.Duration == 0 || !asked
 }
 
 // used reports whether the model's next call is told of this reply: a failed one is

@@ -205,7 +205,7 @@ func (t *teller) message(e *entry, at int64) {
 		t.tell("before_agent_start", e, at)
 		t.trace(m.Timestamp, m.native())
 		t.open = true
-	case m.Role == "assistant" && !m.empty():
+	case m.Role == "assistant" && !m.empty(m.ErrorMessage != unasked):
 		if !t.open {
 			t.trace(m.Timestamp, m.native()) // its prompt is not there
 			t.open = true

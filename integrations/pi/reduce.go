@@ -142,6 +142,7 @@ var acts = map[string]func(*hearing){
 	"session_before_compact":  (*hearing).compacts,
 	"session_compact":         (*hearing).compacted,
 	"session_compact_failed":  (*hearing).compactFailed,
+	"session_before_tree":     (*hearing).branches,
 	"session_tree":            (*hearing).branched,
 	"user_bash":               (*hearing).typed,
 	"session_shutdown":        (*hearing).sessionEnd,
@@ -243,8 +244,8 @@ func (h *hearing) sessionStart() {
 	if h.a.PID != h.d.PID {
 		h.a.PID, h.a.Left = h.d.PID, 0
 	}
+	h.uncompacted("Interrupted: the process ended", true)
 	h.close("Interrupted: the process ended")
-	h.a.Compact = nil
 	if h.a.Parent == "" {
 		h.r.Ended = false
 		h.r.Count = max(h.r.Count, h.d.Before)
@@ -254,9 +255,9 @@ func (h *hearing) sessionStart() {
 // sessionEnd ends the session in an orderly way.
 func (h *hearing) sessionEnd() {
 	h.a.Left++
+	h.uncompacted("Interrupted: the session ended", true)
 	h.close("Interrupted: the session ended")
 	h.shells(true)
-	h.a.Compact = nil
 	if h.a.Parent == "" {
 		h.r.Ended = true
 	}
@@ -305,12 +306,15 @@ func (r *reducer) endAll(src integrations.Source, at time.Time, why string) []ru
 // end closes what is open in a session. No time means: when it was heard of last.
 func (r *reducer) end(src integrations.Source, a *actor, at time.Time, why string) []runtypes.Op {
 	h := &hearing{r: r, src: src, a: a, d: &data{Event: &event{}}, at: at}
-	if at.IsZero() && a.Turn != nil {
-		h.at = a.Turn.Active
+	if at.IsZero() {
+		h.at = r.At
+		if a.Turn != nil {
+			h.at = a.Turn.Active
+		}
 	}
+	h.uncompacted(why, true)
 	h.close(why)
 	h.shells(true)
-	a.Compact = nil
 	return h.ops
 }
 

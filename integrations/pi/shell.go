@@ -1,8 +1,6 @@
 package pi
 
 import (
-	"errors"
-	"io/fs"
 	"time"
 
 	"github.com/tracesmith/tracesmith/internal/agentkit"
@@ -28,7 +26,7 @@ func (h *hearing) typed() {
 			m.Timestamp = h.at.UnixMilli()
 		}
 		s.Number = h.number(m.start(), true)
-		h.tellShell(s, m)
+		h.tellShell(s, m, "Interrupted by user")
 		return
 	}
 	if h.a.Parent != "" || len(h.a.Shell) >= maxShell {
@@ -47,12 +45,13 @@ func (h *hearing) shells(last bool) {
 		if err != nil {
 			continue
 		}
-		m := h.executed(d.Event.Command, s.At)
+		m, filed := h.executed(d.Event.Command, s.At)
 		switch {
 		case m != nil:
-			h.tellShell(s, m)
+			h.tellShell(s, m, "Interrupted by user")
 		case last:
-			h.tellShell(s, &message{Command: d.Event.Command, Timestamp: s.At.UnixMilli()})
+			m := &message{Command: d.Event.Command, Timestamp: s.At.UnixMilli(), Cancelled: filed}
+			h.tellShell(s, m, "Interrupted: the process ended")
 		default:
 			left = append(left, s)
 		}
@@ -61,42 +60,44 @@ func (h *hearing) shells(last bool) {
 }
 
 // executed finds the record of a command in the session file; nil if there is none yet.
-func (h *hearing) executed(command string, since time.Time) *message {
+// It reports whether there is a file.
+func (h *hearing) executed(command string, since time.Time) (found *message, filed bool) {
 	if h.a.File == "" {
-		return nil
+		return nil, false
 	}
 	for raw, err := range h.src.Lines(h.sessionFile(), 0) {
 		if err != nil {
-			if !errors.Is(err, fs.ErrNotExist) {
-				return nil // as if it were not there: the event says that it ran
-			}
-			break
+			return nil, false // as if it were not there: the event says that it ran
 		}
+		filed = true
 		e := parseEntry(raw.Data)
 		if e == nil || e.Message == nil || e.Message.Role != "bashExecution" || e.Message.Command != command {
 			continue
 		}
 		if !e.Message.start().Before(since.Truncate(time.Millisecond)) {
-			return e.Message
+			return e.Message, true
 		}
 	}
-	return nil
+	return nil, filed
 }
 
-// tellShell tells of a command as a turn of its own.
-func (h *hearing) tellShell(s shell, m *message) {
+// tellShell tells of a command as a turn of its own. why is the reason if it was cut off.
+func (h *hearing) tellShell(s shell, m *message, why string) {
 	native := h.r.Roots.unique(m.native())
-	end := m.start()
+	made := m.start()
 	who := runtypes.Identity{
 		Integration: Name, Runtime: runtimeName, RuntimeVersion: h.a.Version,
 		ThreadID: h.a.Session, TurnID: native, TurnNumber: s.Number,
 		Repo: runtypes.Repo{Branch: s.Branch, SHA: s.SHA}, WorkingDirectory: h.a.CWD,
 	}
-	start := s.At
+	start, end := s.At, made
 	if start.IsZero() || start.After(end) {
 		start = end
 	}
-	id := func(kind string) [16]byte { return idgen.Run(end, Name, who.ThreadID, native, kind, native) }
+	if m.Role == "" && m.Cancelled {
+		end = h.at
+	}
+	id := func(kind string) [16]byte { return idgen.Run(made, Name, who.ThreadID, native, kind, native) }
 	root := runtypes.Root(id("root"), start, who)
 	root.Inputs = runtypes.Messages(runtypes.Message{Role: "user", Content: "!" + m.Command})
 	root.Metadata = map[string]any{agentkit.MetaOrigin: "user_shell"}
@@ -121,7 +122,7 @@ func (h *hearing) tellShell(s shell, m *message) {
 	}
 	for _, run := range []*runtypes.Run{root, tool} {
 		if m.Cancelled {
-			runtypes.Interrupt(run, end, "Interrupted by user")
+			runtypes.Interrupt(run, end, why)
 		} else {
 			runtypes.Finish(run, end)
 		}

@@ -25,6 +25,7 @@ const told = {
   session_before_compact: (e) => pick(e, "reason"),
   session_compact: (e) => ({ ...pick(e, "reason"), compactionEntry: summary(e.compactionEntry) }),
   session_compact_failed: (e) => pick(e, "reason", "errorMessage", "aborted"),
+  session_before_tree: () => ({}),
   session_tree: (e) => ({ summaryEntry: summary(e.summaryEntry) }),
   user_bash: (e) => pick(e, "command"),
   session_shutdown: (e) => pick(e, "reason"),

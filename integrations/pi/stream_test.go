@@ -69,6 +69,23 @@ func TestADeadProcessInterruptsWhatIsOpen(t *testing.T) {
 	}
 }
 
+// The model writes the summary of a branch before the move to another one is told.
+func TestASummaryOfABranchBeginsWithTheMove(t *testing.T) {
+	k := newTalk(t)
+	k.user("s", "go")
+	k.say("s", "agent_settled", nil)
+	k.say("s", "session_before_tree", map[string]any{})
+	k.at += 500
+	entry := map[string]any{"id": "e", "timestamp": time.UnixMilli(k.at).UTC().Format(time.RFC3339Nano), "summary": "went nowhere", "usage": map[string]any{"input": 3, "output": 2}}
+	k.say("s", "session_tree", map[string]any{"summaryEntry": entry})
+	k.c.nothingOpen()
+	for _, op := range k.ops[len(k.ops)-2:] {
+		if took := op.Run.End.Sub(op.Run.Start); took != 500*time.Millisecond {
+			t.Errorf("%s took %v", op.Run.Name, took)
+		}
+	}
+}
+
 // An extension may start a turn that no user asked for.
 func TestATurnThatAnExtensionStartedSaysSo(t *testing.T) {
 	k := newTalk(t)

@@ -203,7 +203,8 @@ func class(text string, code *int) string {
 	switch {
 	case code != nil && *code != 0:
 		return "exit_code"
-	case strings.HasSuffix(text, "Command aborted"), strings.HasSuffix(text, "Operation aborted"), text == "Aborted":
+	case strings.HasSuffix(text, "Command aborted"), strings.HasSuffix(text, "Operation aborted"), text == "Aborted",
+		strings.HasSuffix(text, " was aborted"): // as subagents say
 		return "interrupted"
 	case strings.HasPrefix(text, "Validation failed"):
 		return "invalid_input"
