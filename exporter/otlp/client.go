@@ -31,7 +31,7 @@ func NewClient(cfg exporter.Config) (*Client, error) {
 
 // Export sends the runs that have ended, as exporter.Client.Export sends ops: with a nil
 // error each was delivered, or dropped and reported to OnDrop; otherwise rest holds those
-// whose fate is open, each as one post.
+// whose fate is open, each as one op.
 //
 // A run that has not ended is left out. Its patch is to come in the same call, or merged with
 // the post (runtypes.Merge) in a later one: alone it goes without the inputs.
@@ -44,10 +44,18 @@ func (c *Client) Export(ctx context.Context, ops []runtypes.Op) (rest []runtypes
 		}
 	}
 	rest, err = c.to.Export(ctx, whole)
-	if err == nil {
-		c.bare.Add(here.bareRuns())
-	}
+	c.bare.Add(patches(whole) - patches(rest))
 	return rest, wrap(err)
+}
+
+// patches counts the runs that go without what only their posts said.
+func patches(ops []runtypes.Op) (n int64) {
+	for _, op := range ops {
+		if op.Verb == runtypes.Patch {
+			n++
+		}
+	}
+	return n
 }
 
 // Close gives up idle connections.

@@ -92,6 +92,25 @@ func TestARunThatHasNotEndedIsNotSent(t *testing.T) {
 	}
 }
 
+func TestRunsWithoutTheirInputsAreCountedWhenTheyAreSent(t *testing.T) {
+	s := &scripted{answers: []func(http.ResponseWriter, int){status(200), status(401), status(200)}}
+	server := httptest.NewServer(s)
+	defer server.Close()
+	cfg := config(server.URL, nil)
+	cfg.MaxBatch = 1
+	c := client(t, cfg)
+	first, _, _ := turn(1)
+	second, llm, _ := turn(2)
+	rest, err := c.Export(t.Context(), []runtypes.Op{patch(ended(first)), patch(ended(second)), post(llm)})
+	if !errors.Is(err, exporter.ErrUnauthorized) || len(rest) != 2 || c.Stats().Bare != 1 {
+		t.Fatalf("%d left: %v, %+v", len(rest), err, c.Stats())
+	}
+	export(t, c, rest...)
+	if stats := c.Stats(); stats.Bare != 2 || stats.Delivered != 3 {
+		t.Errorf("%+v", stats)
+	}
+}
+
 func TestSpansThatAreNotTakenAreCounted(t *testing.T) {
 	for _, test := range []struct {
 		refused      byte

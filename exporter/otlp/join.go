@@ -21,7 +21,7 @@ type joiner struct {
 }
 
 // join returns what is to be sent of an op: the run as a whole, once it has ended. Where its
-// post was not kept it lacks the inputs, which a patch does not repeat.
+// post was not kept it lacks the inputs, which a patch does not repeat, and stays a patch.
 func (j *joiner) join(op runtypes.Op) (whole runtypes.Op, ended bool) {
 	if op.Run == nil {
 		return op, true // for whoever checks ops
@@ -34,6 +34,7 @@ func (j *joiner) join(op runtypes.Op) (whole runtypes.Op, ended bool) {
 			op.Run = runtypes.Merge(post, op.Run)
 		} else if !op.Run.Pending() && len(op.Run.Inputs) == 0 {
 			j.bare++
+			return op, true
 		}
 		op.Verb = runtypes.Post
 	}
