@@ -45,6 +45,7 @@ const (
 	DefaultMaxBytes = 256 << 20
 	DefaultMaxAge   = 30 * 24 * time.Hour
 	defaultBusy     = 5 * time.Second
+	busyPoll        = 10 * time.Millisecond
 )
 
 func (c Config) withDefaults() Config {
@@ -97,13 +98,32 @@ func (s *Store) open(ctx context.Context) error {
 	db.SetMaxOpenConns(4) // a writer and a few readers
 	db.SetMaxIdleConns(4)
 	s.db = db
-	if err = migrate(ctx, db); err == nil && !s.cfg.Late {
+	if err = s.begin(ctx); err == nil && !s.cfg.Late {
 		err = s.prune(ctx)
 	}
 	if err != nil {
 		return errors.Join(err, db.Close())
 	}
 	return nil
+}
+
+// begin brings the file to the schema. SQLite itself waits for no other process where two
+// might wait for each other, as when both make a new file: then it is begun again.
+func (s *Store) begin(ctx context.Context) error {
+	patience, cancel := context.WithTimeout(ctx, s.cfg.Busy)
+	defer cancel()
+	for {
+		err := migrate(ctx, s.db)
+		var lite *sqlite.Error
+		if !errors.As(err, &lite) || lite.Code()&0xff != sqlite3.SQLITE_BUSY {
+			return err
+		}
+		select {
+		case <-patience.Done():
+			return err
+		case <-time.After(busyPoll):
+		}
+	}
 }
 
 // dsn names the file and what every connection to it starts with.

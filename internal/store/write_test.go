@@ -1,6 +1,8 @@
 package store_test
 
 import (
+	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -111,6 +113,40 @@ func TestFreshKnowsPostsFromPatches(t *testing.T) {
 	}
 	if len(posts) != 1 || posts[0].ID != tool.ID.String() || len(patches) != 1 || patches[0].ID != llm.ID.String() {
 		t.Errorf("posts %v patches %v", posts, patches)
+	}
+}
+
+func TestAStoreIsMadeWhileOthersHoldItsFile(t *testing.T) {
+	for range 10 {
+		path := filepath.Join(t.TempDir(), "runs.db")
+		others, err := sql.Open("sqlite", "file:"+path+"?_txlock=immediate")
+		if err != nil {
+			t.Fatal(err)
+		}
+		done := make(chan struct{})
+		var holding sync.WaitGroup
+		holding.Go(func() { // again and again, for a moment
+			for {
+				if tx, err := others.BeginTx(context.WithoutCancel(t.Context()), nil); err == nil {
+					time.Sleep(2 * time.Millisecond)
+					_ = tx.Rollback()
+				}
+				select {
+				case <-done:
+					return
+				case <-time.After(2 * time.Millisecond):
+				}
+			}
+		})
+		s, err := store.Open(t.Context(), store.Config{Path: path})
+		close(done)
+		holding.Wait()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(s.Close(), others.Close()); err != nil {
+			t.Error(err)
+		}
 	}
 }
 
