@@ -221,6 +221,27 @@ func TestAKilledProcessLeavesNoTurnOpen(t *testing.T) {
 	}
 }
 
+// The process that takes the conversation up writes results and a reply for the model.
+func TestATurnThatWasKilledStaysInterruptedWhenItsSessionIsResumed(t *testing.T) {
+	runs := replayed(t, "resume-after-kill")
+	killed := one(t, runs, runtypes.KindInterrupted)
+	if _, end := times(t, killed); killed.Error != "Interrupted" || end.Second() != 40 {
+		t.Errorf("the turn says %q and ends at %s, want the last sign of life", killed.Error, killed.EndTime)
+	}
+	cut := 0
+	for _, tool := range of(runs, runtypes.KindTool) {
+		if tool.Error == "Interrupted" {
+			cut++
+		}
+	}
+	if cut != 2 {
+		t.Errorf("%d tools were cut off, want the subagent's and the call that started it", cut)
+	}
+	if n := len(of(runs, runtypes.KindRoot)); n != 2 {
+		t.Errorf("%d turns that ended, want the resumed and the forked one", n)
+	}
+}
+
 func TestAnInterruptEndsTheTurnWhenItHappened(t *testing.T) {
 	root := one(t, replayed(t, "tui-esc-stream"), runtypes.KindInterrupted)
 	if _, end := times(t, root); end.Format("15:04:05.000") != "04:42:30.249" {

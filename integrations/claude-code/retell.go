@@ -79,6 +79,7 @@ func (o *outline) add(l *line) {
 		o.forked = true
 		o.passages = nil
 		clear(o.known)
+	case l.mends():
 	case l.Type == "assistant":
 		o.reply(l)
 	case l.startsTurn():

@@ -135,7 +135,7 @@ func (t *thread) grow(src integrations.Source, path, prompt string) error {
 }
 
 func (t *thread) add(l *line) {
-	if l.copied() {
+	if l.copied() || l.mends() {
 		return
 	}
 	if l.Version != "" {

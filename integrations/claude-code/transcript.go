@@ -245,6 +245,14 @@ func (l *line) refusedPrompt() string {
 	return agentkit.Clip(prompt)
 }
 
+// mends reports whether a process that took a conversation up which had been cut off
+// wrote the line: the model has to find a result for each call, and a reply to each
+// prompt. The turn that was cut off never had them.
+func (l *line) mends() bool {
+	return l.ToolDenialKind == "interrupted" ||
+		l.Type == "assistant" && l.Message.Model == "<synthetic>" && !l.IsAPIError && l.Error == nil
+}
+
 // copied reports whether an assistant line belongs to the session this one was
 // forked from.
 func (l *line) copied() bool {
