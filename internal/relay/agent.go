@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/tracesmith/tracesmith/integrations"
 	"github.com/tracesmith/tracesmith/runtypes"
@@ -104,44 +105,58 @@ func (t *turn) Status() integrations.Status {
 }
 
 // maxLate bounds the lines that wait for one which should have come before. Beyond it
-// the oldest are taken as they are.
-const maxLate = 256
+// they are taken as they are.
+const maxLate = 512
+
+// late is a line that waits for the post of a run.
+type late struct {
+	Ref   string `json:"ref"`
+	For   string `json:"for"` // the run: its own, or its parent
+	Patch bool   `json:"patch,omitempty"`
+	Depth int    `json:"depth,omitempty"` // of its run below the root
+}
 
 // take folds one write, and those that waited for it.
 func (t *turn) take(src integrations.Source, w *write) ([]runtypes.Op, error) {
-	if !t.ready(w) {
-		t.Late = append(t.Late, w.ref)
+	if missing := t.lacks(w); missing != "" {
+		t.Late = append(t.Late, late{w.ref, missing, w.verb == runtypes.Patch, strings.Count(w.wire.DottedOrder, ".")})
 		if len(t.Late) <= maxLate {
 			return nil, nil
 		}
 		return t.release(src)
 	}
 	ops := t.fold(w)
-	for again := len(t.Late) > 0; again; {
-		again = false
-		for i, ref := range t.Late {
-			late, err := recall(src, ref)
-			if err == nil && !t.ready(late) {
-				continue
-			}
-			t.Late = slices.Delete(slices.Clone(t.Late), i, i+1)
-			if err != nil {
-				return ops, err
-			}
-			ops = append(ops, t.fold(late)...)
-			again = len(t.Late) > 0
-			break
+	for {
+		i := slices.IndexFunc(t.Late, func(l late) bool { return t.posted(l.For) })
+		if i < 0 {
+			return ops, nil
 		}
+		ref := t.Late[i].Ref
+		t.Late = slices.Delete(slices.Clone(t.Late), i, i+1)
+		w, err := recall(src, ref)
+		if err != nil {
+			return ops, err
+		}
+		ops = append(ops, t.fold(w)...)
 	}
-	return ops, nil
 }
 
-// release takes what waits, whatever is missing.
+// release takes what waits, whatever is missing: parents before their children, and of
+// each run the post before the patch.
 func (t *turn) release(src integrations.Source) (ops []runtypes.Op, failure error) {
-	late := t.Late
+	waiting := slices.Clone(t.Late)
 	t.Late = nil
-	for _, ref := range late {
-		w, err := recall(src, ref)
+	slices.SortStableFunc(waiting, func(a, b late) int {
+		if a.Patch != b.Patch {
+			if a.Patch {
+				return 1
+			}
+			return -1
+		}
+		return a.Depth - b.Depth
+	})
+	for _, each := range waiting {
+		w, err := recall(src, each.Ref)
 		if err != nil {
 			failure = err
 			continue

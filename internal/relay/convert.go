@@ -39,7 +39,8 @@ func (t *turn) convert(n *node, w *write) *runtypes.Run {
 	if run.AgentType == "" {
 		run.AgentType = role(text(w.meta, "ls_agent_type"))
 	}
-	if run.Kind == runtypes.KindSubagent {
+	n.Sub = run.Kind == runtypes.KindSubagent || above != nil && above.Sub
+	if run.Kind == runtypes.KindSubagent || n.Sub && run.AgentType == runtypes.AgentRoot { // as its parent had been told
 		run.AgentType = runtypes.AgentSubagent
 	}
 	t.amend(run, w)

@@ -22,7 +22,7 @@ type turn struct {
 	Nodes   map[string]*node         `json:"nodes"`          // native runs by id, but for those that ended long ago
 	Done    []string                 `json:"done,omitempty"` // of these, below the root, what has ended, in that order
 	Open    map[string]*runtypes.Run `json:"open"`           // posted and not ended, without content
-	Late    []string                 `json:"late,omitempty"`
+	Late    []late                   `json:"waiting,omitempty"`
 	Live    int                      `json:"live,omitempty"` // native roots that have not ended
 	End     *end                     `json:"end,omitempty"`  // of the last native root that did
 	Model   runtypes.Model           `json:"model,omitzero"` // of the last model call that said it
@@ -41,6 +41,7 @@ type node struct {
 	Call    string `json:"c,omitempty"` // of a tool: the id of its call
 	Agent   string `json:"a,omitempty"` // of a tool that starts a subagent: that one's type
 	Tool    bool   `json:"t,omitempty"`
+	Sub     bool   `json:"b,omitempty"` // a subagent's, or one itself
 	Order   string `json:"o,omitempty"` // dotted order of a run that others may stand below
 }
 
@@ -68,12 +69,17 @@ func newTurn() *turn {
 	return &turn{Nodes: map[string]*node{}, Open: map[string]*runtypes.Run{}}
 }
 
-// ready reports whether all that a write depends on has come: its post, or its parent.
-func (t *turn) ready(w *write) bool {
+// lacks is the id of the run whose post has to come before a write: its own, or its
+// parent; empty: that is there.
+func (t *turn) lacks(w *write) string {
+	id := w.wire.ParentRunID
 	if w.verb == runtypes.Patch {
-		return t.posted(w.wire.ID)
+		id = w.wire.ID
 	}
-	return w.wire.ParentRunID == "" || t.posted(w.wire.ParentRunID)
+	if id == "" || t.posted(id) {
+		return ""
+	}
+	return id
 }
 
 func (t *turn) posted(id string) bool {

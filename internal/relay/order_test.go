@@ -1,0 +1,140 @@
+package relay
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/tracesmith/tracesmith/integrations"
+	"github.com/tracesmith/tracesmith/internal/ingest"
+	"github.com/tracesmith/tracesmith/runtypes"
+)
+
+// fold is what a turn makes of writes as they come, and of the drainer's own events.
+func fold(t *testing.T, list []native, own ...string) map[string]*runtypes.Run {
+	t.Helper()
+	src, turn, runs := &told{}, newTurn(), map[string]*runtypes.Run{}
+	apply := func(e integrations.Event) {
+		ops, err := turn.Apply(src, e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		turn = restored(t, turn)
+		for _, op := range ops {
+			id := op.Run.ID.String()
+			if (op.Verb == runtypes.Post) == (runs[id] != nil) {
+				t.Errorf("%s of %s", op.Verb, op.Run.Name)
+			}
+			if op.Verb == runtypes.Patch && runs[id] != nil {
+				op.Run = runtypes.Merge(runs[id], op.Run)
+			}
+			runs[id] = op.Run
+		}
+	}
+	for _, each := range list {
+		raw, err := json.Marshal(each.run)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var w runtypes.Wire
+		if err := json.Unmarshal(raw, &w); err != nil {
+			t.Fatal(err)
+		}
+		apply(src.line(string(each.verb), w))
+	}
+	for _, kind := range own {
+		apply(integrations.Event{Kind: kind})
+	}
+	return runs
+}
+
+// A client that was away for a while sends what it has, and not all of that in order.
+func TestWhatWaitsInVainIsTakenPostsAndParentsFirst(t *testing.T) {
+	s := newStory("thread", "turn-1", 1)
+	root := s.run(nil, "agent", "chain", nil)
+	lost := s.run(root, "tools", "chain", nil)
+	outer := s.run(lost, "outer", "chain", nil)
+	tool := s.run(outer, "execute", "tool", nil)
+	tool["inputs"] = map[string]any{"input": "ls"}
+	runs := fold(t, []native{begin(root), s.end(tool, map[string]any{"output": "x"}, ""), begin(tool), begin(outer)}, integrations.Idle)
+	got := runs[tool["id"].(string)]
+	if got == nil || !strings.Contains(string(got.Inputs), "ls") || got.End.IsZero() {
+		t.Fatalf("%+v", got)
+	}
+	if got.ParentID.String() != outer["id"] {
+		t.Errorf("it stands below %s", got.ParentID)
+	}
+}
+
+func TestALongTurnMayComeBackwards(t *testing.T) {
+	s := newStory("thread", "turn-1", 1)
+	root := s.run(nil, "agent", "chain", nil)
+	list := []native{begin(root)}
+	for range 100 {
+		node := s.run(root, "helper", "chain", nil)
+		tool := s.run(node, "execute", "tool", nil)
+		list = append(list, begin(node), begin(tool), s.end(tool, nil, ""), s.end(node, nil, ""))
+	}
+	forwards := fold(t, list)
+	slices.Reverse(list)
+	backwards := fold(t, list)
+	for id, run := range forwards {
+		other := backwards[id]
+		if other == nil || other.DottedOrder != run.DottedOrder || !other.End.Equal(run.End) || !bytes.Equal(other.Inputs, run.Inputs) {
+			t.Errorf("%s: %+v, want %+v", run.Name, other, run)
+		}
+	}
+	if len(forwards) != 201 || len(backwards) != 201 {
+		t.Errorf("%d and %d runs", len(forwards), len(backwards))
+	}
+}
+
+// deepagents#3634: a subagent need not be told that it is one, and runs side by side with
+// others.
+func TestSubagentsSideBySideAndBelowEachOtherKeepTheirOwn(t *testing.T) {
+	b := newBench(t, ingest.Config{}).start()
+	s := newStory("thread", "turn-1", 1)
+	root := s.run(nil, "agent", "chain", nil)
+	ask := func(parent map[string]any, id, kind string) (task, agent map[string]any, begun []native) {
+		tools := s.run(parent, "tools", "chain", nil)
+		task = s.run(tools, "task", "tool", nil)
+		task["inputs"] = map[string]any{"subagent_type": kind, "description": "look"}
+		task["extra"].(map[string]any)["tool_call_id"] = id
+		agent = s.run(task, "agent", "chain", nil) // named and marked as its parent
+		return task, agent, []native{begin(tools), begin(task), begin(agent)}
+	}
+	one, oneAgent, list1 := ask(root, "call_1", "explore")
+	two, twoAgent, list2 := ask(root, "call_2", "write")
+	inner, innerAgent, list3 := ask(twoAgent, "call_3", "check")
+	list := []native{begin(root)}
+	for _, each := range [][]native{list1, list2, list3, s.model(oneAgent, nil), s.model(innerAgent, nil), s.model(twoAgent, nil)} {
+		list = append(list, each...)
+	}
+	for _, each := range []map[string]any{innerAgent, inner, oneAgent, one, twoAgent, two} {
+		list = append(list, s.end(each, nil, ""))
+	}
+	b.post(append(list, s.end(root, says("ok"), ""))...)
+	runs := b.await("the turn", whole(1))
+	check(t, runs)
+	var got strings.Builder
+	for _, w := range runs {
+		meta := w.Metadata()
+		got.WriteString(strings.Repeat(" ", strings.Count(w.DottedOrder, ".")) + w.Name + " " + text(meta, "ls_agent_type") + " " + text(meta, "ls_subagent_id") + text(meta, "ls_subagent_type") + "\n")
+	}
+	const want = `agent root 
+ task root 
+  agent subagent call_1explore
+   ChatAnthropic subagent 
+ task root 
+  agent subagent call_2write
+   task subagent 
+    agent subagent call_3check
+     ChatAnthropic subagent 
+   ChatAnthropic subagent 
+`
+	if got.String() != want {
+		t.Errorf("got\n%s, want\n%s", got.String(), want)
+	}
+}
