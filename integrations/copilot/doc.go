@@ -8,6 +8,7 @@
 //     prompt on, over every resume. Lines of a subagent stand between the others and
 //     bear its id. The file is written some 100 ms late, so a hook may run before what
 //     it tells of is there; the log's own line of that hook says when it is;
+//   - a conversation that is taken back to an earlier prompt has its log cut off there;
 //   - a turn is a user.message and everything of its interaction: steering joins it. A
 //     prompt that a blocked agentStop hook made joins it too, under another interaction;
 //   - a turn ends with the agentStop hook, by an abort, by a session.error, or with the

@@ -59,6 +59,7 @@ type reader struct {
 	root    *stretch
 	agents  map[string]*stretch
 	notices []record // that came while nothing was on: what may have woken the agent
+	tail    []byte   // of the line that was looked at last
 }
 
 // open starts reading where the oldest of what is open began.
@@ -86,6 +87,12 @@ func (r *reducer) open() {
 func (r *reducer) read(src integrations.Source) (ended bool, err error) {
 	r.open()
 	rd := r.reader
+	line := int64(-1)
+	defer func() {
+		if line >= 0 {
+			r.marked(line, rd.tail)
+		}
+	}()
 	for raw, err := range src.Lines(r.Log, rd.next) {
 		if errors.Is(err, fs.ErrNotExist) {
 			return false, nil
@@ -94,6 +101,9 @@ func (r *reducer) read(src integrations.Source) (ended bool, err error) {
 			return false, fmt.Errorf("copilot: log: %w", err)
 		}
 		rd.next = raw.Next
+		if rd.next > r.From {
+			rd.tail, line = append(rd.tail[:0], tailOf(raw.Data)...), raw.Offset
+		}
 		if !r.foreign(raw.Data) {
 			if rec, ok := parseRecord(raw.Data); ok {
 				rec.offset = raw.Offset

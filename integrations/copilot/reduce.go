@@ -30,6 +30,7 @@ type reducer struct {
 
 	Place  place             `json:"place,omitzero"`
 	From   int64             `json:"from,omitempty"`   // lines before it have been looked at
+	Mark   *mark             `json:"mark,omitempty"`   // the last of these
 	Prompt int64             `json:"prompt,omitempty"` // a prompt's hook that the log shows, whose message it does not
 	Notice int64             `json:"notice,omitempty"` // one more than the offset of what may have woken the agent
 	Count  int               `json:"count,omitempty"`  // turns so far
@@ -147,7 +148,10 @@ func (r *reducer) advance(src integrations.Source, dead bool) ([]runtypes.Op, er
 	if r.Log == "" || r.Since == 0 {
 		return nil, nil
 	}
-	var ops []runtypes.Op
+	ops, err := r.rewind(src)
+	if err != nil {
+		return ops, err
+	}
 	for {
 		ended, err := r.read(src)
 		if err != nil {
