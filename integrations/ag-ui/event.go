@@ -107,7 +107,8 @@ type Event struct {
 	Source   *string
 	Value    json.RawMessage
 
-	ends seam // of Delta
+	ends   seam // of Delta
+	closed bool // an END that stands for chunks which something else brought to an end
 }
 
 // Owner is the subagent the event belongs to, empty for the root agent.

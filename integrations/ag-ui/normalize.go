@@ -101,7 +101,9 @@ func (n *Normalizer) close(l *lane) *Event {
 			break
 		}
 	}
-	return l.event(longForm[l.chunks].end, l.last)
+	end := l.event(longForm[l.chunks].end, l.last)
+	end.closed = true
+	return end
 }
 
 // event is an event about the lane's item.

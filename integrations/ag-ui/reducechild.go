@@ -16,6 +16,7 @@ type child struct {
 	base  *runtypes.Run // ids, times and place; the rest is filled in when it is told
 
 	end      time.Time // zero: open
+	heard    time.Time // when the latest piece of it came
 	cut      bool      // its run ended while it was open
 	streamed bool      // there was more of it than a place in a snapshot
 	token    time.Time // first content of a model call

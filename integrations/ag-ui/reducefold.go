@@ -74,8 +74,11 @@ func (t *turn) message(e *Event) {
 			c.token = t.r.clock
 		}
 		if ends {
-			c.end, c.cut = t.r.clock, false
-		} else if t.over.IsZero() {
+			c.end, c.cut = t.endOf(c, e), false
+			return
+		}
+		c.heard = t.r.clock
+		if t.over.IsZero() {
 			c.end = time.Time{}
 		}
 	}
@@ -117,17 +120,27 @@ func (t *turn) toolCall(e *Event) {
 	c.streamed = true
 	t.callOf(c)
 	if e.Type != ToolCallEnd {
+		c.heard = t.r.clock
 		if c.result == nil && t.over.IsZero() {
 			c.end = time.Time{}
 		}
 		return
 	}
 	if c.result == nil {
-		c.end, c.cut = t.r.clock, false
+		c.end, c.cut = t.endOf(c, e), false
 	}
 	if parent != nil && !t.asm.messageOpen(call.parent) {
-		parent.streamed, parent.end, parent.cut = true, t.r.clock, false
+		parent.streamed, parent.end, parent.cut = true, t.endOf(c, e), false
 	}
+}
+
+// endOf is when an item ended: at its END, or with the last of its chunks, which nothing
+// but what comes next, however late, tells to be the last.
+func (t *turn) endOf(c *child, e *Event) time.Time {
+	if e.closed && !c.heard.IsZero() {
+		return c.heard
+	}
+	return t.r.clock
 }
 
 // tool begins the run of a tool call.
