@@ -16,9 +16,9 @@ type Run struct {
 	DottedOrder           string
 	Name                  string
 	Kind                  Kind
-	AgentType             AgentType // zero: AgentRoot
-	Start, End            time.Time // zero End: still running
-	Inputs, Outputs       json.RawMessage
+	AgentType             AgentType       // zero: AgentRoot
+	Start, End            time.Time       // zero End: still running
+	Inputs, Outputs       json.RawMessage `json:",omitempty"` // none is not null once a run was stored
 	Error                 string
 	Interrupted           bool // Error says why the run was stopped, not why it failed
 	Usage                 *Usage

@@ -210,3 +210,19 @@ func TestRemotesGiveTheirWebAddress(t *testing.T) {
 	check("../r", "", "", "")
 	check("", "", "", "")
 }
+
+// A reducer keeps a run that has not ended in its state; its patch repeats no inputs.
+func TestARunThatWasStoredWithoutInputsHasNone(t *testing.T) {
+	raw, err := json.Marshal(&Run{Name: "agent"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	patch := new(Run)
+	if err := json.Unmarshal(raw, patch); err != nil {
+		t.Fatal(err)
+	}
+	merged := Merge(&Run{Inputs: json.RawMessage(`{"a":1}`), Outputs: json.RawMessage(`{"b":2}`)}, patch)
+	if string(merged.Inputs) != `{"a":1}` || string(merged.Outputs) != `{"b":2}` {
+		t.Errorf("inputs %s, outputs %s", merged.Inputs, merged.Outputs)
+	}
+}

@@ -82,8 +82,8 @@ func TestALongTurnMayComeBackwards(t *testing.T) {
 	backwards := fold(t, list)
 	for id, run := range forwards {
 		other := backwards[id]
-		if other == nil || other.DottedOrder != run.DottedOrder || !other.End.Equal(run.End) || !bytes.Equal(other.Inputs, run.Inputs) {
-			t.Errorf("%s: %+v, want %+v", run.Name, other, run)
+		if other.DottedOrder != run.DottedOrder || !other.End.Equal(run.End) || !bytes.Equal(other.Inputs, run.Inputs) {
+			t.Errorf("%s: at %v, %s, %q; want at %v, %s, %q", run.Name, other.End, other.DottedOrder, other.Inputs, run.End, run.DottedOrder, run.Inputs)
 		}
 	}
 	if len(forwards) != 201 || len(backwards) != 201 {
