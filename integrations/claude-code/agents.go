@@ -275,7 +275,9 @@ func (r *reducer) emitAgent(a *agent, th *thread, up *agentkit.Anchor) []runtype
 			delete(r.Tools, b.ID)
 		}
 	}
-	ops = append(ops, r.unrecorded(f, a.ID, len(th.entries) == 0 || th.garbled)...)
+	if !th.over { // else their calls may stand behind the message
+		ops = append(ops, r.unrecorded(f, a.ID, len(th.entries) == 0 || th.garbled)...)
+	}
 	t := &turn{StopText: a.StopText}
 	t.finish(run, th, end)
 	return ops
