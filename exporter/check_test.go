@@ -55,12 +55,15 @@ func TestBadRunsAreRepairedOrDroppedAlone(t *testing.T) {
 		name := odd(3, func(r *runtypes.Run) { r.Name = "a\x00b\r\nc\xff" })
 		bad := odd(4, func(r *runtypes.Run) { r.Outputs = json.RawMessage(`{"a":`) })
 		nan := odd(5, func(r *runtypes.Run) { r.Metadata = map[string]any{"f": func() {}} })
+		far := odd(20, func(r *runtypes.Run) { r.End = time.Date(30_000, 1, 1, 0, 0, 0, 0, time.UTC) })
 		submit(t, b, posts(6, 20)...)
 		if err := b.Flush(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if got := s.field(late.ID.String(), "end_time"); !strings.Contains(got, late.Start.UTC().Format(runtypes.TimeLayout)) {
-			t.Errorf("end_time %s", got)
+		for _, r := range []*runtypes.Run{late, far} {
+			if got := s.field(r.ID.String(), "end_time"); !strings.Contains(got, r.Start.UTC().Format(runtypes.TimeLayout)) {
+				t.Errorf("end_time %s", got)
+			}
 		}
 		if got := s.field(list.ID.String(), "inputs"); got != `{"input":[1,2]}` {
 			t.Errorf("inputs %s", got)
@@ -68,7 +71,7 @@ func TestBadRunsAreRepairedOrDroppedAlone(t *testing.T) {
 		if got := s.field(name.ID.String(), "name"); got != `"a b  c�"` {
 			t.Errorf("name %s", got)
 		}
-		if len(s.runs) != 17 || len(d.ops) != 2 {
+		if len(s.runs) != 18 || len(d.ops) != 2 {
 			t.Fatalf("%d runs arrived, %d dropped", len(s.runs), len(d.ops))
 		}
 		var fault *runtypes.FieldError

@@ -114,8 +114,10 @@ func mendOrder(w *runtypes.Wire) error {
 		w.ParentRunID = segments[len(segments)-2][segmentTime:]
 	}
 	w.StartTime = startOf(latest)
-	if w.EndTime != "" {
+	if w.EndTime != "" && len(w.EndTime) == len(w.StartTime) {
 		w.EndTime = max(w.EndTime, w.StartTime) // both of one layout: they sort as texts
+	} else if w.EndTime != "" { // of a year that the layout does not hold
+		w.EndTime = w.StartTime
 	}
 	return nil
 }
