@@ -5,22 +5,24 @@ import (
 	"time"
 
 	"github.com/tracesmith/tracesmith/integrations"
+	"github.com/tracesmith/tracesmith/internal/agentkit"
 )
 
 // maxDays bounds how far back a thread is looked for that works for a turn.
 const maxDays = 31
 
-// adopt finds the threads that worked for a turn without its saying so, such as a
-// review or a guardian. A guardian's may have been made when the process began, which
-// can be days before the turn, and it works for turn after turn.
-func (r *reducer) adopt(src integrations.Source, f *family, end time.Time) {
+// adopt finds the threads that a thread started and that worked for a turn of it
+// without its saying so, such as a review or a guardian. A guardian's may have been made
+// when the process began, which can be days before the turn, and it works for turn after
+// turn.
+func (r *reducer) adopt(src integrations.Source, f *family, thread string, end time.Time) {
 	if r.Rollout == "" {
 		return
 	}
 	begin := f.stretch.made()
 	end = begin.Add(end.Sub(f.stretch.start)) // by the clock that ids are made with
 	since := begin
-	if made := idTime(r.Session); !made.IsZero() && made.Before(begin) {
+	if made := idTime(thread); !made.IsZero() && made.Before(begin) {
 		since = made
 	}
 	if earliest := end.AddDate(0, 0, -maxDays); since.Before(earliest) {
@@ -36,22 +38,22 @@ func (r *reducer) adopt(src integrations.Source, f *family, end time.Time) {
 			made := idTime(rolloutThread(path))
 			if !made.Before(since.Truncate(time.Millisecond)) && !made.After(end.Add(time.Minute)) { // of a killed turn the end is a guess
 				during := !made.Before(begin.Truncate(time.Millisecond)) && !made.After(end)
-				r.adoptOne(src, path, f, during)
+				r.adoptOne(src, path, f, thread, during)
 			}
 		}
 	}
 }
 
-// adoptOne takes a thread in that a thread of the session started and that worked for
-// the turn: its own turns say for which. In older versions they do not, and it has to
-// have been made while the turn was on (during).
-func (r *reducer) adoptOne(src integrations.Source, path string, f *family, during bool) {
+// adoptOne takes a thread in that the thread started and that worked for the turn: its
+// own turns say for which. In older versions they do not, and it has to have been made
+// while the turn was on (during).
+func (r *reducer) adoptOne(src integrations.Source, path string, f *family, thread string, during bool) {
 	id := rolloutThread(path)
 	if id == r.Session || r.Agents[id] != nil || r.strangers[path] {
 		return
 	}
 	rd := newReader(path, 0, nil)
-	a := &agent{Thread: id, Path: path, Turn: f.turn}
+	a := &agent{Thread: id, Path: path, Turn: f.turn, Inner: f.prefix != "", Up: agentkit.NewAnchor(f.parent, f.start, f.turn)}
 	for raw, err := range src.Lines(path, 0) {
 		if err != nil {
 			return
@@ -66,9 +68,11 @@ func (r *reducer) adoptOne(src integrations.Source, path string, f *family, duri
 				r.strangers[path] = true
 				return
 			}
-			rd.meta = rec.meta
-			a.Kind, _ = rec.meta.agent()
-			a.Name = rec.meta.name()
+			kind, parent := rec.meta.agent()
+			if parent != thread {
+				return
+			}
+			rd.meta, a.Kind, a.Name = rec.meta, kind, rec.meta.name()
 		case ok && rec.starts() && !rd.foreign(&rec):
 			at := rec.event.Attribution
 			if at == nil || at.Parent == "" && at.Root == "" {
@@ -77,7 +81,7 @@ func (r *reducer) adoptOne(src integrations.Source, path string, f *family, duri
 				}
 				return
 			}
-			if at.Parent == f.turn || at.Root == f.turn {
+			if at.Parent == f.stretch.id || at.Parent == "" && at.Root == f.turn {
 				if a.From = raw.Offset; r.hasRoom() {
 					r.Agents[id] = a
 				}
@@ -87,8 +91,9 @@ func (r *reducer) adoptOne(src integrations.Source, path string, f *family, duri
 	}
 }
 
-// family reports whether one of the session's threads started another.
+// family reports whether one of the session's threads may have started another: older
+// versions do not say whose it is.
 func (r *reducer) family(m *sessionMeta) bool {
 	kind, parent := m.agent()
-	return kind != "" && (parent == r.Session || r.Agents[parent] != nil)
+	return kind != "" && parent != "" && (m.Session == "" || m.Session == r.Session)
 }

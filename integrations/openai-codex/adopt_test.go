@@ -78,6 +78,34 @@ func TestAReviewThatIsKilledIsInterrupted(t *testing.T) {
 }
 
 // What a dead process left is closed also where the last look is the first to find it.
+// Everything may be on disk when the outermost turn is over.
+func TestAnInnerSubagentHangsUnderTheCallThatStartedIt(t *testing.T) {
+	const innerID, innerT = "01a22ab2-4ca0-7b03-b35d-b12d169c82f4", "01a22ab2-4ca5-7002-a71b-5ecf06410e37"
+	spawn := func(turn, thread string) []string {
+		return []string{
+			callLine(turn, "c1", "spawn_agent", `{"message":"count"}`), usageLine(turn, "r"+turn, 10, 2),
+			fmt.Sprintf(`event_msg {"type":"item_completed","turn_id":%q,"item":{"type":"SubAgentActivity","id":"c1","kind":"started","agent_thread_id":%q}}`, turn, thread),
+			outputLine(turn, "c1", "{}"), doneLine(turn, "ok"),
+		}
+	}
+	meta := func(id, parent string) string {
+		return metaLine(id, fmt.Sprintf(`,"session_id":%q,"parent_thread_id":%q,"source":{"subagent":{"thread_spawn":{}}}`, rootID, parent))
+	}
+	root := append(append([]string{metaLine(rootID, "")}, opening(turnID)...), spawn(turnID, childID)...)
+	child := append([]string{meta(childID, rootID), started(childT, turnID)}, spawn(childT, innerID)...)
+	x := tell(t, map[string]string{
+		rolloutOf(rootID): write(root...), rolloutOf(childID): write(child...),
+		rolloutOf(innerID): write(meta(innerID, childID),
+			fmt.Sprintf(`event_msg {"type":"task_started","turn_id":%q,"turn_attribution":{"parent_turn_id":%q,"root_turn_id":%q}}`, innerT, childT, turnID),
+			sayLine(innerT, "2"), usageLine(innerT, "r9", 5, 1), doneLine(innerT, "2")),
+	})
+	x.event("SessionStart", start("startup"))
+	x.event("UserPromptSubmit", names(turnID))
+	x.event("Stop", names(turnID))
+	x.sorted("root Codex Turn", "  llm Codex 10/2", "  tool spawn_agent", "    subagent default Subagent", "      llm Codex 10/2",
+		"      tool spawn_agent", "        subagent default Subagent", "          llm Codex 5/1")
+}
+
 // Before there were items a review was told by an event, and the start of the thread
 // that works for it, noted in the file that asked, does not say whose it is.
 func TestAReviewOfAnOlderVersionIsATurnWithASubagent(t *testing.T) {

@@ -160,6 +160,11 @@ func (r *reducer) advanceAgent(src integrations.Source, a *agent) ([]runtypes.Op
 		if a.Open != nil {
 			rd.next, rd.total = a.Open.Line, a.Open.Total
 		}
+		rd.late = func(rec *record) {
+			if rec.offset >= a.From {
+				r.late(rec)
+			}
+		}
 		r.readers[a.Thread] = rd
 	}
 	var ops []runtypes.Op
@@ -179,7 +184,7 @@ func (r *reducer) advanceAgent(src integrations.Source, a *agent) ([]runtypes.Op
 		if up == nil {
 			return ops, nil
 		}
-		ops = append(ops, r.emitAgent(a, s, up)...)
+		ops = append(ops, r.emitAgent(src, a, s, up)...)
 		delete(rd.stretches, a.Open.ID)
 		a.Open = nil
 		a.Done++
@@ -225,7 +230,7 @@ func (a *agent) read(src integrations.Source, rd *reader) (ended bool, err error
 }
 
 // emitAgent builds the run of a subagent's turn and everything below it.
-func (r *reducer) emitAgent(a *agent, s *stretch, up *agentkit.Anchor) []runtypes.Op {
+func (r *reducer) emitAgent(src integrations.Source, a *agent, s *stretch, up *agentkit.Anchor) []runtypes.Op {
 	run := runtypes.Subagent(up.Run(), r.id(up.Turn, up.Prompt, "subagent", s.id), s.start, runtypes.SubagentInfo{ID: a.Thread, Type: a.Kind})
 	run.Metadata = map[string]any{}
 	if a.Name != "" {
@@ -253,6 +258,8 @@ func (r *reducer) emitAgent(a *agent, s *stretch, up *agentkit.Anchor) []runtype
 	r.noteAgents(s, f, new(int))
 	ops := []runtypes.Op{{Verb: runtypes.Post, Run: run}}
 	ops = append(ops, r.emit(f, &progress{new(int), &marks{}, new(int), new(int64)}, nil)...)
+	r.leave(s, f)
+	r.adopt(src, f, a.Thread, end.at)
 	for _, inner := range r.Agents {
 		if inner.Up == nil && inner.Turn == f.turn && s.started(inner.Thread) {
 			inner.Up = agentkit.NewAnchor(run, f.start, f.turn)

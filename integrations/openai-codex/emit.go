@@ -70,8 +70,9 @@ func (r *reducer) advanceTurn(src integrations.Source, t *turn, hard bool) (ops 
 	}
 	t.conclude(root, s)
 	ops = append(ops, runtypes.Op{Verb: runtypes.Patch, Run: t.finish(root, s, end)})
-	r.adopt(src, f, end.at)
+	r.adopt(src, f, r.Session, end.at)
 	r.anchor(root, f)
+	r.leave(s, f)
 	if t.Idle && t.located() && !s.over() && t.Stops > 0 {
 		t.goOn(root)
 		return ops, false, nil

@@ -17,7 +17,7 @@ func itemFacts(r *record, i *completedItem) *facts {
 		at: r.at, took: duration(i.Duration), exitCode: i.ExitCode, files: len(i.Changes),
 		failed: i.Status == "failed", declined: i.Status == "declined",
 		shell:  i.Source == "user_shell",
-		nested: strings.HasPrefix(i.ID, "exec-"),
+		nested: nested(i.ID),
 	}
 	if ms := r.event.CompletedMS; ms > 0 {
 		f.at = time.UnixMilli(ms).UTC()
@@ -44,6 +44,9 @@ func itemFacts(r *record, i *completedItem) *facts {
 	}
 	return f
 }
+
+// nested reports whether a script ran the item of an id.
+func nested(id string) bool { return strings.HasPrefix(id, "exec-") }
 
 // legacyFacts reads the end of a tool in versions that have no items.
 func legacyFacts(r *record) *facts {

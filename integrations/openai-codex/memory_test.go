@@ -235,3 +235,10 @@ func (x *teller) told() []string {
 	}
 	return lines
 }
+
+// sorted checks the runs in the order of the tree, whichever way they came.
+func (x *teller) sorted(want ...string) {
+	x.t.Helper()
+	slices.SortFunc(x.list, func(a, b string) int { return strings.Compare(x.runs[a].DottedOrder, x.runs[b].DottedOrder) })
+	check(x.t, x, want...)
+}

@@ -30,11 +30,14 @@ type reducer struct {
 	Agents map[string]*agent  `json:"agents,omitempty"` // by thread
 	Roots  []*agentkit.Anchor `json:"roots,omitempty"`  // of the last turns that were closed
 
+	Scripts []*script `json:"scripts,omitempty"` // that may outlive their turns
+
 	options integrations.Options
 	reader  *reader
 	readers map[string]*reader // of subagents, by thread
 	// strangers are rollouts that no thread of the session started.
 	strangers map[string]bool
+	lateOps   []runtypes.Op // of what was read last
 	history   map[string][]runtypes.Message
 }
 
@@ -111,7 +114,7 @@ func (r *reducer) idle(src integrations.Source) ([]runtypes.Op, error) {
 
 // dead closes whatever is open, once all there is was read: nothing comes after it.
 func (r *reducer) dead(src integrations.Source) ([]runtypes.Op, error) {
-	r.unprompted(src)
+	r.unprompted(src, "")
 	var ops []runtypes.Op
 	for {
 		more, err := r.advance(src, true)
@@ -216,6 +219,7 @@ func (r *reducer) heard(src integrations.Source, e integrations.Event, d *data) 
 	if d.Turn == "" || d.Agent != "" || d.Transcript != "" && rolloutThread(d.Transcript) != r.Session {
 		return // of another thread
 	}
+	r.unprompted(src, d.Turn)
 	if t := r.turn(e, d); t != nil {
 		t.hear(e, d)
 	}
@@ -239,16 +243,17 @@ func (r *reducer) sessionStart(d *data) {
 // sessionEnd ends the session. One that was never heard of before may hold no more
 // than commands the user typed, or a review: no hook tells of those.
 func (r *reducer) sessionEnd(src integrations.Source) {
-	r.unprompted(src)
+	r.unprompted(src, "")
 	r.Ended = true
 	for _, t := range r.Turns {
 		t.Ended = true
 	}
 }
 
-// unprompted takes a session for one of ours that is over and that no hook told of.
-func (r *reducer) unprompted(src integrations.Source) {
-	if !r.Begun && len(r.Turns) == 0 && len(r.Closed) == 0 && r.promptless(src) {
+// unprompted takes a session for one of ours that no hook told of before a turn, or
+// before it was over: it holds no more than commands the user typed.
+func (r *reducer) unprompted(src integrations.Source, before string) {
+	if !r.Begun && len(r.Turns) == 0 && len(r.Closed) == 0 && r.promptless(src, before) {
 		r.Begun = true
 	}
 }
@@ -297,7 +302,8 @@ func (r *reducer) advance(src integrations.Source, hard bool) ([]runtypes.Op, er
 		}
 	}
 	emitted, err := r.advanceAgents(src)
-	return append(ops, emitted...), errors.Join(append(errs, err)...)
+	ops, r.lateOps = slices.Concat(ops, emitted, r.lateOps), nil
+	return ops, errors.Join(append(errs, err)...)
 }
 
 // halted reports whether reading has to wait: a turn is over by the rollout and still

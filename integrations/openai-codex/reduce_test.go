@@ -234,6 +234,26 @@ func TestAResumedThreadHasAPastThatIsNotOurs(t *testing.T) {
 	check(t, ended)
 }
 
+// Of a thread that begins with commands the user types, the first hook may be that of
+// one that is interrupted.
+func TestCommandsBeforeTheFirstHookAreOurs(t *testing.T) {
+	shell := func(turn, id string, code int) []string {
+		return []string{started(turn, ""), fmt.Sprintf(`event_msg {"type":"item_completed","turn_id":%q,"item":{"type":"CommandExecution","id":%q,"source":"user_shell","command":["ls"],"exit_code":%d}}`, turn, id, code)}
+	}
+	lines := append([]string{metaLine(rootID, "")}, shell(turnID, "i1", 0)...)
+	lines = append(append(lines, doneLine(turnID, "")), shell(turnID2, "i2", -1)...)
+	lines = append(lines, fmt.Sprintf(`event_msg {"type":"turn_aborted","turn_id":%q,"reason":"interrupted"}`, turnID2))
+	third := "01a22ab2-6c86-7002-a71b-5ecf06410e38"
+	lines = append(append(lines, opening(third)...), sayLine(third, "ok"), usageLine(third, "r1", 10, 2), doneLine(third, "ok"))
+	x := tell(t, map[string]string{rolloutOf(rootID): write(lines...)})
+	x.event("Interrupt", names(turnID2))
+	x.event("SessionStart", start("startup"))
+	x.event("UserPromptSubmit", names(third))
+	x.event("Stop", names(third))
+	x.sorted("root Codex Turn", "  tool exec_command", "interrupted Codex Turn: Interrupted by user", "  tool exec_command: exit code -1",
+		"root Codex Turn", "  llm Codex 10/2")
+}
+
 func TestARollbackGoesOnInAnotherFile(t *testing.T) {
 	lines := append([]string{metaLine(rootID, "")}, opening(turnID)...)
 	lines = append(lines, sayLine(turnID, "one"), usageLine(turnID, "r1", 10, 2), doneLine(turnID, "one"))

@@ -251,8 +251,8 @@ func relevant(data []byte) bool {
 	return !bytes.Contains(head, []byte(`"role":"developer"`))
 }
 
-// structural reports whether a line may begin or end a turn, or change the thread's
-// total: what has to be looked at where no turn is wanted. It goes by the first bytes,
+// structural reports whether a line may begin or end a turn, come after its end, or
+// change the thread's total: what has to be looked at where no turn is wanted. It goes by the first bytes,
 // and takes what it does not know for structural.
 func structural(data []byte) bool {
 	head := data[:min(len(data), 512)]
@@ -263,7 +263,8 @@ func structural(data []byte) bool {
 			return false
 		}
 	}
-	return !bytes.Contains(head, []byte(`"payload":{"type":"item_completed"`)) || bytes.Contains(head, []byte(`"EnteredReviewMode"`))
+	return !bytes.Contains(head, []byte(`"payload":{"type":"item_completed"`)) ||
+		bytes.Contains(head, []byte(`"EnteredReviewMode"`)) || bytes.Contains(head, []byte(`"id":"exec-`))
 }
 
 // turn is the id of the turn that a line names; "" if it names none.

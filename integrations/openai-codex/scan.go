@@ -24,6 +24,7 @@ type reader struct {
 	current   string // the turn that is on: lines of older versions name none
 	review    bool   // it is a review: the thread that works for it begins here too
 	stretches map[string]*stretch
+	late      func(*record) // takes lines of turns that are not wanted, or are no more; may be nil
 }
 
 func newReader(path string, from int64, total *tokens) *reader {
@@ -102,6 +103,8 @@ func (rd *reader) take(rec *record, wants func(id string, offset int64) bool) (e
 	if s := rd.stretches[id]; s != nil && !s.over() {
 		s.add(rec)
 		ended = ended || s.over()
+	} else if s == nil && rd.late != nil {
+		rd.late(rec)
 	}
 	if rec.ends() && id == rd.current {
 		rd.current, rd.review = "", false
@@ -166,6 +169,11 @@ func (r *reducer) read(src integrations.Source) (ended bool, err error) {
 	if r.reader == nil {
 		r.reader = newReader(r.Rollout, r.From, r.Total)
 		r.reader.root, r.reader.piece = true, maxOps
+		r.reader.late = func(rec *record) {
+			if rec.offset >= r.From {
+				r.late(rec)
+			}
+		}
 		for _, t := range r.Turns {
 			if t.located() && t.Line < r.reader.next {
 				r.reader.next, r.reader.total = t.Line, t.Total
@@ -242,9 +250,9 @@ func (r *reducer) stretch(t *turn) *stretch {
 	return r.reader.stretches[t.ID]
 }
 
-// promptless reports whether nobody ever prompted the thread, so that no hook could
-// have told that it began.
-func (r *reducer) promptless(src integrations.Source) bool {
+// promptless reports whether nobody prompted the thread before a turn, or ever if none is
+// named, so that no hook could have told that it began.
+func (r *reducer) promptless(src integrations.Source, before string) bool {
 	if r.Rollout == "" {
 		return false
 	}
@@ -257,6 +265,9 @@ func (r *reducer) promptless(src integrations.Source) bool {
 			continue
 		}
 		e := rec.event
+		if before != "" && e.Turn == before {
+			return true
+		}
 		if rec.begins(r.Session) {
 			return true // what is asked from here on, the review is asked
 		}

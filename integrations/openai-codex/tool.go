@@ -242,7 +242,7 @@ func (t *tool) outcome() (err, class string, interrupted bool) {
 	}
 	code := t.exitCode()
 	switch f := t.facts; {
-	case strings.HasSuffix(strings.TrimSpace(t.text), "aborted by user"):
+	case aborted(t.text):
 		return "Interrupted by user", "interrupted", true
 	case f != nil && f.declined:
 		return "declined by the user", "denied", false
@@ -252,6 +252,17 @@ func (t *tool) outcome() (err, class string, interrupted bool) {
 		return cmp.Or(f.err, f.text, t.text, "tool failed"), "failed", false
 	}
 	return t.complaint()
+}
+
+// aborted reports whether an answer is what Codex says for a tool that was stopped:
+// "Wall time: 2.4 seconds\naborted by user" of a command, "command aborted by user" of
+// one that the user typed, "aborted by user after 1.4s" of any other tool.
+func aborted(text string) bool {
+	if first, rest, more := strings.Cut(text, "\n"); more && strings.HasPrefix(first, "Wall time: ") {
+		text = rest
+	}
+	rest, ok := strings.CutPrefix(strings.TrimPrefix(strings.TrimSpace(text), "command "), "aborted by user")
+	return ok && (rest == "" || strings.HasPrefix(rest, " after ") && len(rest) < 32)
 }
 
 // complaint reads an answer in which Codex itself says that a call failed.
