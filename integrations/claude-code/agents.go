@@ -275,6 +275,8 @@ func (r *reducer) emitAgent(a *agent, th *thread, up *agentkit.Anchor) []runtype
 			delete(r.Tools, b.ID)
 		}
 	}
+	compacted := 0
+	ops = append(ops, r.compactions(f, &compacted)...)
 	if !th.over { // else their calls may stand behind the message
 		ops = append(ops, r.unrecorded(f, a.ID, len(th.entries) == 0 || th.garbled)...)
 	}

@@ -52,7 +52,7 @@ func (r *reducer) heardCompaction(e integrations.Event, d *data) {
 	}
 }
 
-// compactions emits the automatic compactions of a turn that are complete.
+// compactions emits the automatic compactions of a turn, or a subagent, that are complete.
 func (r *reducer) compactions(f *family, done *int) []runtypes.Op {
 	var ops []runtypes.Op
 	for ; *done < len(f.thread.compacts); *done++ {

@@ -362,6 +362,14 @@ func TestAnAutomaticCompactionBelongsToItsTurn(t *testing.T) {
 	}
 }
 
+func TestACompactionOfASubagentBelongsToTheSubagent(t *testing.T) {
+	runs := replayed(t, "subagent-compacts")
+	c := one(t, runs, runtypes.KindChain)
+	if c.ParentRunID != one(t, runs, runtypes.KindSubagent).ID || c.Name != "Context Compaction (auto)" || len(c.Outputs) == 0 {
+		t.Errorf("%s under %s says %s", c.Name, c.ParentRunID, c.Outputs)
+	}
+}
+
 func TestMCPToolsNameTheirServer(t *testing.T) {
 	for _, tool := range of(replayed(t, "mcp-tools"), runtypes.KindTool) {
 		if tool.Metadata()["mcp_server"] != "stock" {
