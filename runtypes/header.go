@@ -77,7 +77,11 @@ func (s *scope) inject(to Carrier) {
 	if len(baggage) == before { // too much of the user's own
 		add(baggageMetadata, escapeJSON(own))
 	}
-	add(baggageProject, escape(r.Project))
+	project := r.Project
+	if to, tells := s.sink.(interface{ Project() string }); tells && project == "" {
+		project = to.Project()
+	}
+	add(baggageProject, escape(project))
 	if len(baggage) > 0 {
 		to.Set(HeaderBaggage, strings.Join(baggage, ","))
 	}

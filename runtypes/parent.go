@@ -132,10 +132,11 @@ func (p Parent) Adopt(who Identity) Identity {
 		who.Repo = theirs.Repo
 	}
 	who.Level = who.Level.Least(theirs.Level)
+	other := who.Integration != "" && who.Integration != theirs.Integration
 	if who.Integration == "" {
 		who.Integration = theirs.Integration
 	}
-	if who.Runtime == "" {
+	if who.Runtime == "" && !other {
 		who.Runtime, who.RuntimeVersion = theirs.Runtime, theirs.RuntimeVersion
 	}
 	return who

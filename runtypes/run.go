@@ -77,7 +77,8 @@ type Op struct {
 }
 
 // Sink takes the ops of a turn, in order, and keeps the *Run it is given: the
-// caller no longer touches it. Submit does not block.
+// caller no longer touches it. Submit does not block. One with a method Project() string
+// says where it sends runs that name no project: [Inject] tells the programs that join.
 type Sink interface {
 	Submit(Op) error
 }

@@ -32,7 +32,7 @@ func main() {
 }
 
 // run starts the server and has the agent do one turn. They could be two programs:
-// they share nothing but HTTP and the project their runs go to.
+// they share nothing but HTTP.
 func run(ctx context.Context, out io.Writer) error {
 	warehouse, err := startWarehouse(ctx)
 	if err != nil {
@@ -132,8 +132,7 @@ func startWarehouse(ctx context.Context) (*warehouse, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The runs belong to the project of the agent whose trace they join.
-	tracer, err := goagent.Open(ctx, goagent.Config{Project: "http-tool-server"})
+	tracer, err := goagent.Open(ctx, goagent.Config{}) // its runs go where those of the agent do
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "not traced:", err)
 	}

@@ -1,6 +1,7 @@
 package goagent
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
@@ -10,19 +11,10 @@ import (
 )
 
 // prepare applies the settings to a copy of each run, and takes secrets out last.
-func prepare(cfg Config, settings config.Config) func(*runtypes.Run) error {
-	project := settings.RunProject()
-	if project == "" {
-		project = cfg.Project
-	}
+func prepare(project string, settings config.Config) func(*runtypes.Run) error {
 	return func(run *runtypes.Run) error {
 		runtypes.Limit(run, settings.Level()) // first: what the user adds to every run stays
-		if run.Project == "" {
-			run.Project = project
-		}
-		if run.Project == "" {
-			run.Project = run.Identity.Integration
-		}
+		run.Project = cmp.Or(run.Project, project, run.Identity.Integration)
 		for _, tag := range settings.Tags {
 			if !slices.Contains(run.Tags, tag) {
 				run.Tags = append(run.Tags, tag)

@@ -1,6 +1,7 @@
 package goagent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -43,11 +44,12 @@ type Config struct {
 // Tracer delivers turns to every destination there is. It is safe for concurrent
 // use, and so is a nil *Tracer, with which tracing is off.
 type Tracer struct {
-	who   runtypes.Identity
-	to    []outlet
-	where []string
-	store *store.Store
-	live  bool
+	who     runtypes.Identity
+	project string
+	to      []outlet
+	where   []string
+	store   *store.Store
+	live    bool
 
 	mu     sync.Mutex
 	traces []uuid.UUID // the last ones
@@ -77,7 +79,7 @@ func Open(ctx context.Context, cfg Config) (*Tracer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("goagent: settings: %w", err)
 	}
-	t := &Tracer{live: settings.Live, who: runtypes.Identity{
+	t := &Tracer{live: settings.Live, project: cmp.Or(settings.RunProject(), cfg.Project, cfg.Integration), who: runtypes.Identity{
 		Integration: cfg.Integration, Runtime: cfg.Runtime, RuntimeVersion: cfg.RuntimeVersion,
 	}}
 	if t.who.Runtime == "" {
@@ -113,7 +115,7 @@ func (t *Tracer) keep(ctx context.Context, cfg Config, settings config.Config) e
 	}
 	batcher, err := exporter.New(exporter.Config{
 		Endpoint: storeEndpoint, HTTPClient: storeClient(local),
-		Redact: prepare(cfg, settings), OnDrop: losses(cfg), Logger: cfg.Logger,
+		Redact: prepare(t.project, settings), OnDrop: losses(cfg), Logger: cfg.Logger,
 	})
 	if err != nil {
 		return errors.Join(err, local.Close())
@@ -130,7 +132,7 @@ func (t *Tracer) send(cfg Config, settings config.Config) error {
 	if !ok {
 		return missing
 	}
-	to.Redact, to.OnDrop, to.Logger = prepare(cfg, settings), losses(cfg), cfg.Logger
+	to.Redact, to.OnDrop, to.Logger = prepare(t.project, settings), losses(cfg), cfg.Logger
 	batcher, err := exporter.New(to)
 	if err != nil {
 		return fmt.Errorf("LangSmith: %w", err)
@@ -184,6 +186,16 @@ func (t *Tracer) Submit(op runtypes.Op) error {
 		failures = append(failures, each.Submit(runtypes.Op{Verb: op.Verb, Run: &own}))
 	}
 	return errors.Join(failures...)
+}
+
+// Project is where runs go that name none themselves; empty: to that of their
+// integration's name. It travels in the headers of a call, since a trace lives in one
+// project: see [runtypes.Inject].
+func (t *Tracer) Project() string {
+	if t == nil {
+		return ""
+	}
+	return t.project
 }
 
 // Live reports whether runs are written when they begin and again when they end, as the

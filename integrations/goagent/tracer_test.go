@@ -5,7 +5,9 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -170,6 +172,39 @@ func TestSettingsShapeWhatIsSent(t *testing.T) {
 	}
 	if counts := w.server.Memory().Counts(); counts.Posts != 2 || counts.Patches != 0 {
 		t.Errorf("%+v, want one write for each run", counts)
+	}
+}
+
+func TestAProgramThatJoinsATraceSendsToItsProject(t *testing.T) {
+	w := newWorld(t)
+	agent := w.open(t, goagent.Config{Integration: "my-agent"})
+	server := w.open(t, goagent.Config{Integration: "tool-server"})
+	turn := runtypes.StartTurn(agent.Sink(), agent.Identity(t.Context(), t.TempDir(), "t"), "x")
+	header := http.Header{}
+	turn.Inject(header)
+	parent, ok := runtypes.Extract(header)
+	if !ok {
+		t.Fatal("no trace in the headers")
+	}
+	joined := runtypes.StartTurn(server.Sink(), runtypes.Identity{Integration: "tool-server"}, "y", runtypes.WithParent(parent))
+	joined.Tool("index", "", nil).End("hits")
+	joined.End("z")
+	turn.End("z")
+	if err := errors.Join(server.Close(t.Context()), agent.Close(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+	runs := w.server.Memory().Runs()
+	if len(runs) != 3 {
+		t.Fatalf("%d runs", len(runs))
+	}
+	for _, run := range runs {
+		program := "tool-server"
+		if run.ParentRunID == "" {
+			program = "my-agent"
+		}
+		if run.SessionName != "my-agent" || run.Metadata()["ls_agent_runtime"] != program {
+			t.Errorf("%s of %v is in project %s", run.Name, run.Metadata()["ls_agent_runtime"], run.SessionName)
+		}
 	}
 }
 

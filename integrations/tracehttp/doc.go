@@ -7,5 +7,5 @@
 // runtypes.FromContext. The headers are langsmith-trace and baggage, as LangSmith's
 // own libraries write and read them.
 //
-// A trace lives in one project: give agent and server the same.
+// A trace lives in one project: the agent's, which the headers name.
 package tracehttp

@@ -10,8 +10,9 @@ import (
 // Options say how a server joins traces. The zero value records nothing.
 type Options struct {
 	Sink runtypes.Sink // where runs go. Nil: requests pass through
-	// Identity says who the server is. What the caller says of itself fills in what
-	// is empty here, and thread, turn and repository are always the caller's.
+	// Identity says who the server is: the caller, where it says nothing. Name a version
+	// if the caller has one, which the contract wants on all runs of a trace. Thread, turn
+	// and repository are always the caller's.
 	Identity runtypes.Identity
 	// Name names the run of a request. Nil: its method and path
 	Name func(*http.Request) string
