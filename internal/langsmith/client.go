@@ -65,45 +65,64 @@ func (c *Client) Check(ctx context.Context) error {
 }
 
 func (c *Client) get(ctx context.Context, path string, into any) error {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimRight(c.Endpoint, "/")+path, http.NoBody)
+	token, err := c.token(ctx, "")
 	if err != nil {
-		return fmt.Errorf("langsmith: %w", err)
-	}
-	if err := c.sign(ctx, req); err != nil {
 		return err
 	}
-	resp, err := c.client().Do(req)
-	if err != nil {
-		return fmt.Errorf("langsmith: %w", err)
+	status, raw, err := c.ask(ctx, path, token)
+	if err == nil && status == http.StatusUnauthorized && token != "" {
+		if fresh, failed := c.token(ctx, token); failed == nil && fresh != token {
+			status, raw, err = c.ask(ctx, path, fresh)
+		}
 	}
-	defer resp.Body.Close()
-	raw, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
 	switch {
 	case err != nil:
-		return fmt.Errorf("langsmith: %w", err)
-	case resp.StatusCode != http.StatusOK:
-		return refusal(resp.StatusCode, path, raw)
+		return err
+	case status != http.StatusOK:
+		return refusal(status, path, raw)
 	case json.Unmarshal(raw, into) != nil:
 		return ErrForeign
 	}
 	return nil
 }
 
-func (c *Client) sign(ctx context.Context, req *http.Request) error {
+// token is what authenticates where there is no key; empty: nothing does.
+func (c *Client) token(ctx context.Context, refused string) (string, error) {
+	if c.APIKey != "" || c.Token == nil {
+		return "", nil
+	}
+	token, err := c.Token(ctx, refused)
+	if err != nil {
+		return "", fmt.Errorf("langsmith: token: %w", err)
+	}
+	return token, nil
+}
+
+// ask asks once.
+func (c *Client) ask(ctx context.Context, path, token string) (status int, answer []byte, err error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimRight(c.Endpoint, "/")+path, http.NoBody)
+	if err != nil {
+		return 0, nil, fmt.Errorf("langsmith: %w", err)
+	}
 	switch {
 	case c.APIKey != "":
 		req.Header.Set("x-api-key", c.APIKey)
-	case c.Token != nil:
-		token, err := c.Token(ctx, "")
-		if err != nil {
-			return fmt.Errorf("langsmith: token: %w", err)
-		}
+	case token != "":
 		req.Header.Set("Authorization", "Bearer "+token)
 	}
 	if c.WorkspaceID != "" {
 		req.Header.Set("X-Tenant-Id", c.WorkspaceID)
 	}
-	return nil
+	resp, err := c.client().Do(req)
+	if err != nil {
+		return 0, nil, fmt.Errorf("langsmith: %w", err)
+	}
+	defer resp.Body.Close()
+	raw, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	if err != nil {
+		return 0, nil, fmt.Errorf("langsmith: %w", err)
+	}
+	return resp.StatusCode, raw, nil
 }
 
 // client follows no redirect: the key is a header that would go along.

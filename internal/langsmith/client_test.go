@@ -72,6 +72,32 @@ func TestATokenStandsInForAKey(t *testing.T) {
 	}
 }
 
+func TestATokenThatIsRefusedIsReplacedOnce(t *testing.T) {
+	asked := 0
+	c := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if asked++; r.Header.Get("Authorization") != "Bearer fresh" {
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		fmt.Fprint(w, "[]")
+	})
+	next := "fresh"
+	c.APIKey, c.Token = "", func(_ context.Context, refused string) (string, error) {
+		if refused != "" {
+			return next, nil
+		}
+		return "old", nil
+	}
+	if err := c.Check(t.Context()); err != nil || asked != 2 {
+		t.Errorf("%d questions: %v", asked, err)
+	}
+	next = "old" // there is no other
+	var refused *StatusError
+	if err := c.Check(t.Context()); !errors.As(err, &refused) || refused.Status != http.StatusUnauthorized || asked != 3 {
+		t.Errorf("%d questions: %v", asked, err)
+	}
+}
+
 func TestWherePagesAre(t *testing.T) {
 	for endpoint, want := range map[string]string{
 		"https://api.smith.langchain.com":      "https://smith.langchain.com",
