@@ -121,7 +121,7 @@ func (s *stretch) speaker(r *record, d *assistantMessage) *call {
 
 // message renders what the call said: reasoning, text and tool calls.
 func (c *call) message() runtypes.Message {
-	var parts []runtypes.Part
+	parts := []runtypes.Part{} // none is no null
 	if c.reasoning != "" {
 		parts = append(parts, runtypes.Part{Type: "reasoning", Text: c.reasoning})
 	}

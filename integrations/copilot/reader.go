@@ -60,6 +60,7 @@ type reader struct {
 	agents  map[string]*stretch
 	notices []record // that came while nothing was on: what may have woken the agent
 	tail    []byte   // of the line that was looked at last
+	last    time.Time
 }
 
 // open starts reading where the oldest of what is open began.
@@ -108,6 +109,7 @@ func (r *reducer) read(src integrations.Source) (ended bool, err error) {
 			if rec, ok := parseRecord(raw.Data); ok {
 				rec.offset = raw.Offset
 				ended = r.take(&rec)
+				rd.last = rec.at
 			}
 		}
 		if rd.next > r.From {
@@ -149,7 +151,8 @@ func (r *reducer) take(rec *record) (ended bool) {
 	}
 	s := r.reader.root
 	if fresh && r.Place.take(rec) || !fresh && (&place{}).take(rec) {
-		if _, opens := rec.data.(*opening); opens {
+		if _, opens := rec.data.(*opening); opens { // another process goes on
+			r.lasted(r.reader.last)
 			return r.cut()
 		}
 		return false
@@ -158,6 +161,7 @@ func (r *reducer) take(rec *record) (ended bool) {
 	case *userMessage:
 		return r.takePrompt(rec, d, fresh)
 	case *struct{}: // session.shutdown
+		r.lasted(rec.at)
 		for _, each := range r.reader.agents {
 			each.gone()
 		}
@@ -221,6 +225,16 @@ func (r *reducer) takeHook(rec *record, h *hookRun, fresh bool) (ended bool) {
 	}
 	s.hooked(rec, h)
 	return s.over()
+}
+
+// lasted notes how long the process was there that has what is open.
+func (r *reducer) lasted(until time.Time) {
+	if s := r.reader.root; s != nil && s.until.IsZero() {
+		s.until = until
+	}
+	for _, s := range r.reader.agents {
+		s.until = until
+	}
 }
 
 // cut ends the turn that is on.

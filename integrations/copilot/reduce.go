@@ -157,6 +157,9 @@ func (r *reducer) advance(src integrations.Source, dead bool) ([]runtypes.Op, er
 		if err != nil {
 			return ops, err
 		}
+		if dead {
+			r.lasted(r.reader.last)
+		}
 		before, err := r.recall(src)
 		if err != nil {
 			return ops, err

@@ -317,6 +317,17 @@ func TestWhatAModelSaysInPiecesIsOneCall(t *testing.T) {
 	}
 }
 
+func TestAnAnswerWithoutWordsIsOne(t *testing.T) {
+	x := begun(t)
+	x.log(answerLines("c1", "")...)
+	x.log(stopHook(), stopEnd())
+	x.own(integrations.Grew)
+	x.wants("root GitHub Copilot CLI Turn", "  llm GitHub Copilot CLI 10/2")
+	if out := string(x.runs[x.list[1]].Outputs); !strings.Contains(out, `"content":[]`) {
+		t.Errorf("outputs %s", out)
+	}
+}
+
 func TestOfALongLogOneTurnAtATimeIsHeld(t *testing.T) {
 	x := tell(t)
 	x.log(startLine())
@@ -356,5 +367,35 @@ func TestALongTurnKeepsItsPromptInWhatIsRepeated(t *testing.T) {
 	in := string(x.runs[x.list[4]].Inputs)
 	if !strings.Contains(in, "SYSTEM") || !strings.Contains(in, "hello") || !strings.Contains(in, "left out") {
 		t.Errorf("inputs of %d bytes: %.300s", len(in), in)
+	}
+}
+
+// What is open was at work for as long as the log shows that its process was there.
+func TestWhatIsOpenLastsAsLongAsItsProcess(t *testing.T) {
+	leaves := `hook.start {"hookInvocationId":"e","hookType":"sessionEnd","input":{"sessionId":"` + sessionID + `","timestamp":STAMP}}`
+	for name, each := range map[string]struct {
+		life, after []string
+	}{
+		"killed":   {life: []string{`a1/subagent.started {"toolCallId":"t1","agentName":"explore"}`, "a1/" + roundLine()}},
+		"left":     {life: []string{leaves}, after: []string{`session.shutdown {}`}},
+		"shut off": {life: []string{`session.shutdown {}`}},
+		"resumed":  {life: []string{"a1/" + roundEnd()}, after: []string{`session.resume {}`}},
+	} {
+		x := begun(t)
+		x.log(roundLine(), usageLine("c1"), askLine("c1", "task", "t1"), toolLine("task", "t1"))
+		x.at = x.at.Add(1e9)
+		x.log(each.life...)
+		last := x.at
+		x.at = x.at.Add(1e9)
+		x.log(each.after...)
+		x.own(integrations.Grew, integrations.Dead)
+		if len(x.list) < 3 {
+			t.Errorf("%s: runs %v", name, x.told())
+		}
+		for _, id := range x.list {
+			if run := x.runs[id]; run.Error != "" && !run.End.Equal(last) {
+				t.Errorf("%s: %s ended at %v, the last sign of life was at %v", name, run.Name, run.End, last.UTC())
+			}
+		}
 	}
 }

@@ -27,6 +27,7 @@ type stretch struct {
 	start time.Time
 	ready time.Time // the last thing that the model was waiting for
 	last  time.Time // the last sign of work
+	until time.Time // when it was last known to go on, where that is later
 
 	interactions []string
 	stop         string // the agentStop hook that is running
@@ -94,12 +95,18 @@ func (s *stretch) outcome(dead bool) outcome {
 		return *s.failed
 	case s.rested():
 		return outcome{at: s.last}
-	case s.left:
-		return outcome{at: s.last, interrupted: true, err: "Interrupted: the session ended"}
-	case dead:
-		return outcome{at: s.last, interrupted: true, err: "Interrupted: the process ended"}
 	}
-	return outcome{at: s.last, interrupted: true, err: "Interrupted"}
+	end := outcome{at: s.last, interrupted: true, err: "Interrupted"}
+	if s.until.After(end.at) {
+		end.at = s.until
+	}
+	switch {
+	case s.left:
+		end.err = "Interrupted: the session ended"
+	case dead:
+		end.err = "Interrupted: the process ended"
+	}
+	return end
 }
 
 // add takes a line of the stretch. What comes after its end was not waited for.
@@ -263,7 +270,7 @@ func (s *stretch) hooked(r *record, h *hookRun) {
 			}
 		}
 	case h.Type == sessionEnd && starts:
-		s.leave = h.ID
+		s.leave, s.until = h.ID, r.at
 	case h.Type == sessionEnd && s.leave != "" && h.ID == s.leave:
 		s.gone()
 	}
