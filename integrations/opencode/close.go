@@ -42,13 +42,13 @@ func (r *reducer) close(src integrations.Source, t *turn, why string) ([]runtype
 	}
 	end, err := r.ending(src, t, why)
 	errs = append(errs, err)
-	posted := t.Posted
+	posted := t.Posted || t.Kind == ""
 	if t.Kind == "" {
 		add(r.begin(src, t, run))
-		posted = true
-	}
-	if t.Kind != "" {
+	} else {
 		add(r.unpromptedRun(src, t, run))
+	}
+	if !posted {
 		finish(run, end)
 		ops = append(ops, runtypes.Op{Verb: runtypes.Post, Run: run})
 	}

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"database/sql"
 	"encoding/json"
+	"fmt"
 	"io/fs"
 	"iter"
 	"os"
@@ -84,13 +85,18 @@ func store(t *testing.T, home, recording string) {
 		var l struct {
 			Hook  string
 			Input struct {
-				Event struct {
+				SessionID string
+				Event     struct {
 					Type       string
 					Properties struct {
 						SessionID, MessageID string
 						Info, Part           map[string]any
 					}
 				}
+			}
+			Output struct {
+				Message map[string]any
+				Parts   []map[string]any
 			}
 		}
 		_ = json.Unmarshal(s.Bytes(), &l)
@@ -109,6 +115,13 @@ func store(t *testing.T, home, recording string) {
 				t.Fatal(err)
 			}
 			return string(raw)
+		}
+		if l.Hook == "chat.message" {
+			p.SessionID, p.Info = l.Input.SessionID, l.Output.Message
+			exec("insert or replace into message values (?,?,?,?)", text(p.Info, "id"), p.SessionID, created(), body(p.Info))
+			for _, part := range l.Output.Parts {
+				exec("insert or replace into part values (?,?,?,?)", text(part, "id"), text(part, "messageID"), p.SessionID, body(part))
+			}
 		}
 		switch l.Input.Event.Type {
 		case "session.created", "session.updated":
@@ -284,4 +297,44 @@ func TestTurnsAreCountedOnWhereASessionWasNotTracedFromItsStart(t *testing.T) {
 	if got := last.Metadata()["turn_number"]; got != json.Number("2") {
 		t.Errorf("turn %v, want 2: one prompt came before, and a compaction, which is none", got)
 	}
+}
+
+// The database does not tell why a prompt has no answer: it may have been no question.
+func TestAPromptWithoutAnAnswerIsNoInterruptInThePast(t *testing.T) {
+	s := newStory()
+	s.session("ses_1", "")
+	s.prompt("ses_1", "msg_1", "for your information")
+	s.prompt("ses_1", "msg_2", "go")
+	s.reply("ses_1", "msg_3", "msg_2", "build", fmt.Sprintf(`,"finish":"stop","time":{"created":%d,"completed":%d}`, s.t, s.t+50))
+	home := t.TempDir()
+	store(t, home, s.recording(t))
+	runs, traces := imported(t, home, "")
+	count1(t, "turns", len(traces), 2)
+	for _, run := range runs {
+		if run.Error != "" {
+			t.Errorf("%s has error %q", run.Kind(), run.Error)
+		}
+	}
+}
+
+func TestAnAbortInThePastInterruptsWhatItStopped(t *testing.T) {
+	const aborted = `,"error":{"name":"MessageAbortedError","data":{"message":"Aborted"}}`
+	s := newStory()
+	s.session("ses_1", "")
+	s.prompt("ses_1", "msg_1", "go")
+	s.reply("ses_1", "msg_2", "msg_1", "build", s.begun())
+	s.part("ses_1", "msg_2", `"id":"prt_1","type":"step-start"`)
+	for id, output := range map[string]string{"prt_2": "read", "prt_3": "\n\n<shell_metadata>\nUser aborted the command\n</shell_metadata>"} {
+		s.part("ses_1", "msg_2", fmt.Sprintf(`"id":%q,"type":"tool","tool":%q,"callID":%q,"state":{"status":"completed","input":{},"output":%q,"time":{"start":%d,"end":%d}}`, id, id, id, output, s.t, s.t+50))
+	}
+	s.reply("ses_1", "msg_2", "msg_1", "build", fmt.Sprintf(`,"time":{"created":%d,"completed":%d}`, s.t, s.t)+aborted)
+	home := t.TempDir()
+	store(t, home, s.recording(t))
+	runs, _ := imported(t, home, "")
+	for _, run := range runs {
+		if want := map[string]string{"prt_2": "", "prt_3": "Interrupted by user"}; run.Kind() == runtypes.KindTool && run.Error != want[run.Name] {
+			t.Errorf("%s has error %q", run.Name, run.Error)
+		}
+	}
+	count1(t, "runs", len(runs), 4)
 }

@@ -61,7 +61,7 @@ func (t *teller) session(list []*stored) {
 			continue
 		}
 		apart := m.spoken() || !m.goesOn()
-		if apart && open != "" && last[open] < i {
+		if apart && open != "" && last[open] > 0 && last[open] < i {
 			t.say(onIdle, data{T: answer, Session: m.Session})
 		}
 		if apart || open == "" {
@@ -114,13 +114,16 @@ func (t *teller) assistant(m *stored) {
 			t.work(m, p)
 		}
 	}
-	if m.Error != nil {
-		t.say(onError, data{T: m.end(), Session: m.Session, Error: m.Error})
-	}
-	for i := range m.parts {
-		p := &m.parts[i]
-		if p.Type != "tool" || p.State.over() {
-			t.say(onPart, data{T: max(m.Time.Created, p.Time.End, p.State.Time.End), Session: m.Session, Part: p})
+	// Tools that were through have nothing to do with what ended the message.
+	for _, whole := range []bool{true, false} {
+		for i := range m.parts {
+			p := &m.parts[i]
+			if p.State.whole() == whole && (p.Type != "tool" || p.State.over()) {
+				t.say(onPart, data{T: max(m.Time.Created, p.Time.End, p.State.Time.End), Session: m.Session, Part: p})
+			}
+		}
+		if whole && m.Error != nil {
+			t.say(onError, data{T: m.end(), Session: m.Session, Error: m.Error})
 		}
 	}
 	t.say(onMessage, data{T: m.end(), Session: m.Session, Message: &m.message})

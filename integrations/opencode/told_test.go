@@ -68,12 +68,19 @@ func (s *story) step(session, id, parent, agent, text, finish string) {
 	s.reply(session, id, parent, agent, s.done(`,"finish":"`+finish+`"`))
 }
 
-func (s *story) runs(t *testing.T) []runtypes.Wire {
+// recording writes the story down.
+func (s *story) recording(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "events.jsonl"), []byte(s.text.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	return dir
+}
+
+func (s *story) runs(t *testing.T) []runtypes.Wire {
+	t.Helper()
+	dir := s.recording(t)
 	want := play(t, dir, replay.Options{}).Runs
 	rec, err := replay.Load(dir)
 	if err != nil {
@@ -397,5 +404,65 @@ func TestACompactionInATurnSaysWhoAskedForIt(t *testing.T) {
 	s.event("session.idle", "ses_1", "")
 	if got := kinds(s.runs(t), runtypes.KindChain)[0].Metadata()["compaction_trigger"]; got != "manual" {
 		t.Errorf("it was started by %v", got)
+	}
+}
+
+// An answer of another form than the user asked for is said to have failed when it is out.
+func TestATurnFailsAfterItsLastMessageWasComplete(t *testing.T) {
+	s := newStory()
+	s.session("ses_1", "")
+	s.prompt("ses_1", "msg_1", "answer in JSON")
+	s.step("ses_1", "msg_2", "msg_1", "build", "hello", "stop")
+	s.reply("ses_1", "msg_2", "msg_1", "build", s.done(`,"finish":"stop","error":{"name":"StructuredOutputError","data":{"message":"no JSON"}}`))
+	s.event("session.idle", "ses_1", "")
+	runs := s.runs(t)
+	if root := roots(runs)[0]; root.Error != "StructuredOutputError: no JSON" {
+		t.Errorf("error %q", root.Error)
+	}
+	count1(t, "runs", len(runs), 2)
+}
+
+// A prompt that was lost on the way costs what was asked, and no more.
+func TestATurnWhosePromptWasLostIsTraced(t *testing.T) {
+	s := newStory()
+	s.session("ses_1", "")
+	for user, part := range map[string]string{"msg_1": `"type":"text","text":"go"`, "msg_2": `"type":"text","text":"use the above","synthetic":true`} {
+		s.unspoken("ses_1", user, part)
+		began := s.t
+		s.reply("ses_1", user+"a", user, "build", s.begun())
+		s.part("ses_1", user+"a", `"id":"prt_`+user+`","type":"step-start"`)
+		task := `"id":"prt_t` + user + `","type":"tool","tool":"task","callID":"c1","state":{"status":%q,"input":{},"output":"two","metadata":{"sessionId":"ses_%s","parentSessionId":"ses_1"},"time":{"start":%d,"end":%d}}`
+		s.part("ses_1", user+"a", fmt.Sprintf(task, "running", user, began, 0))
+		s.session("ses_"+user, "ses_1")
+		s.prompt("ses_"+user, user+"b", "count")
+		s.step("ses_"+user, user+"c", user+"b", "general", "two", "stop")
+		s.event("session.idle", "ses_"+user, "")
+		s.part("ses_1", user+"a", fmt.Sprintf(task, "completed", user, began, s.t))
+		s.reply("ses_1", user+"a", user, "build", s.done(`,"finish":"tool-calls"`))
+		s.step("ses_1", user+"d", user, "build", "there are two", "stop")
+		s.event("session.idle", "ses_1", "")
+	}
+	runs := s.runs(t)
+	all := roots(runs)
+	count1(t, "turns", len(all), 2)
+	count1(t, "runs", len(runs), 12)
+	for _, root := range all {
+		if root.Error != "" || !strings.Contains(string(root.Outputs), "there are two") {
+			t.Errorf("error %q, outputs %s", root.Error, root.Outputs)
+		}
+	}
+}
+
+// The session of a subagent may be the first that is heard of.
+func TestASubagentsSessionIsOfTheThreadItDescendsFrom(t *testing.T) {
+	s := newStory()
+	s.session("ses_2", "ses_1")
+	s.prompt("ses_2", "msg_1", "go on")
+	s.step("ses_2", "msg_2", "msg_1", "general", "fine", "stop")
+	s.event("session.idle", "ses_2", "")
+	for _, run := range s.runs(t) {
+		if got := run.Metadata()["thread_id"]; got != "ses_1" {
+			t.Errorf("%s is of thread %v", run.Kind(), got)
+		}
 	}
 }

@@ -114,15 +114,25 @@ func (r *reducer) prompt(src integrations.Source, e integrations.Event, d *data)
 	if t.Start == 0 {
 		t.Start = d.T
 	}
-	var err error
-	if p.Parent == "" {
-		if r.Thread == "" {
-			r.Thread = d.Session
-		}
-		err = r.number(src, t, d)
-	}
 	r.Turns = append(r.Turns, t)
-	return err
+	if r.join(d.Session); p.Parent == "" {
+		return r.number(src, t, d)
+	}
+	return nil
+}
+
+// join makes the session the thread, or the one that it descends from, if there is none.
+func (r *reducer) join(session string) {
+	for range 32 {
+		p := r.Sessions[session]
+		if p == nil || p.Parent == "" {
+			break
+		}
+		session = p.Parent
+	}
+	if r.Thread == "" {
+		r.Thread = session
+	}
 }
 
 // number counts the turn. Of a session that began before it was traced the database
@@ -183,11 +193,12 @@ func (r *reducer) message(e integrations.Event, d *data) {
 	}
 	t, s := r.step(m.ID)
 	if s == nil {
+		r.failedAfter(e, m)
 		asked := slices.ContainsFunc(r.at(d.Session).Others, func(u unspoken) bool { return u.ID == m.Parent && u.Asked })
 		if t = r.answered(d, m); t == nil {
 			return
 		}
-		if t.Kind != "" && !t.Spoken {
+		if t.Prompt == "" && !t.Spoken {
 			t.CWD, t.Branch, t.SHA = e.CWD, e.Head.Branch, e.Head.SHA
 		}
 		s = &step{ID: m.ID, Agent: m.Agent, Created: m.Time.Created, Compacts: m.compacts(), Asked: asked}
@@ -197,6 +208,16 @@ func (r *reducer) message(e integrations.Event, d *data) {
 	s.Line = e.Ref
 	s.Completed = m.Time.Completed
 	t.Aborted = t.Aborted || m.Error.aborted()
+}
+
+// failedAfter notes that the last message of a turn, which is out, is said to have failed
+// after all: with an answer of another form than was asked for.
+func (r *reducer) failedAfter(e integrations.Event, m *message) {
+	for _, t := range r.Turns {
+		if n := len(t.Retired); n > 0 && t.Retired[n-1] == m.ID && m.Error != nil && !m.compacts() {
+			t.Final = e.Ref
+		}
+	}
 }
 
 // unspoken notes a message in the user's name that is no prompt, as far as is known.
@@ -234,8 +255,8 @@ func (r *reducer) answered(d *data, m *message) *turn {
 		other := p.Others[i]
 		if t = r.busy(d.Session); t != nil {
 			t.Also = append(t.Also, m.Parent)
-		} else if t = r.unprompted(d, m, other); t == nil {
-			return nil
+		} else {
+			t = r.unprompted(d, m, other)
 		}
 		p.Others = slices.Delete(p.Others, i, i+1)
 	}
@@ -248,21 +269,25 @@ func (r *reducer) answered(d *data, m *message) *turn {
 	return t
 }
 
-// unprompted begins the turn of a compaction or a command that the user asked for.
+// unprompted begins the turn of a compaction or a command that the user asked for, or one
+// whose prompt was lost on the way.
 func (r *reducer) unprompted(d *data, m *message, from unspoken) *turn {
-	kind := shell
+	p := r.at(d.Session)
+	p.Aborting = false
+	r.join(d.Session)
+	t := &turn{ID: from.ID, Session: d.Session, Start: from.Created, PID: d.PID, Version: p.Version}
 	switch {
 	case m.compacts():
-		kind = compaction
-	case !from.Written:
-		return nil
+		t.Kind = compaction
+	case from.Written:
+		t.Kind = shell
+	default:
+		t.Agent = m.Agent
+		if p.Parent == "" && r.Count >= 0 && (r.Counted || p.New) {
+			r.Counted, r.Count = true, r.Count+1
+			t.Number = r.Count
+		}
 	}
-	p := r.at(d.Session)
-	if p.Parent == "" && r.Thread == "" {
-		r.Thread = d.Session
-	}
-	p.Aborting = false
-	t := &turn{ID: from.ID, Session: d.Session, Kind: kind, Start: from.Created, PID: d.PID, Version: p.Version}
 	if t.Start == 0 {
 		t.Start = m.Time.Created
 	}

@@ -125,11 +125,14 @@ type toolMeta struct {
 	Exit    *int   `json:"exit,omitempty"` // of a shell command; null if it was stopped
 }
 
-// aborted reports whether a command that the user ran was stopped, which its output tells
-// and nothing else.
+// aborted reports whether the output of a command says that the user stopped it. Of one
+// that the user ran nothing else does.
 func (s *state) aborted() bool {
-	return strings.HasSuffix(strings.TrimSpace(s.Output), "<metadata>\nUser aborted the command\n</metadata>")
+	return strings.Contains(s.Output, "metadata>\nUser aborted the command\n</")
 }
+
+// whole reports whether a call came to its own end, well.
+func (s *state) whole() bool { return s.Status == "completed" && !s.aborted() }
 
 func (s *state) over() bool { return s.Status == "completed" || s.Status == "error" }
 
