@@ -50,7 +50,8 @@ func (t *turn) snapshot(e *Event) {
 // snapshotCalls takes in a message of a model and its calls, and the reasoning before it.
 func (t *turn) snapshotCalls(i *item, thoughts []*item) {
 	id, owner := Text(i.ID), Text(i.SubagentRunID)
-	if t.known[id] && t.calls[id] == nil {
+	before := t.known[id] || slices.ContainsFunc(i.calls, func(c *call) bool { return t.made[c.id] })
+	if before && t.calls[id] == nil {
 		return
 	}
 	now := t.asm.byID[id]

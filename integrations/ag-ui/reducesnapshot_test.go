@@ -95,3 +95,20 @@ root AG-UI run
 		}
 	}
 }
+
+func TestASnapshotThatNamesTheMessageOfACallOfTheRunBeforeTellsOfNone(t *testing.T) {
+	runs := reduced(t, stream(begins,
+		`{'type':'TOOL_CALL_CHUNK','toolCallId':'tc','toolCallName':'f','delta':'{}'}`,
+		`{'type':'TOOL_CALL_RESULT','messageId':'t1','toolCallId':'tc','content':'ok'}`, ends,
+		`{'type':'RUN_STARTED','threadId':'t','runId':'r2'}`,
+		`{'type':'TEXT_MESSAGE_CHUNK','messageId':'a2','delta':'done'}`,
+		`{'type':'MESSAGES_SNAPSHOT','messages':[{'id':'u','role':'user','content':'go'},{'id':'a1','role':'assistant','toolCalls':[{'id':'tc','type':'function','function':{'name':'f','arguments':'{}'}}]},{'id':'t1','role':'tool','toolCallId':'tc','content':'ok'},{'id':'a2','role':'assistant','content':'done'}]}`,
+		`{'type':'RUN_FINISHED','threadId':'t','runId':'r2'}`), RunOptions{})
+	wantTree(t, runs, `
+root AG-UI run
+  llm AG-UI
+  tool f
+root AG-UI run
+  llm AG-UI
+`)
+}

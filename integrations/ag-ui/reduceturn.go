@@ -29,6 +29,7 @@ type turn struct {
 
 	older    map[string]bool // messages from before what the run is asked
 	known    map[string]bool // messages that were there when it began
+	made     map[string]bool // and calls
 	hasInput bool
 
 	children []*child
@@ -53,7 +54,7 @@ type turn struct {
 func (r *Reducer) begin(of *run, e *Event) *turn {
 	t := &turn{
 		r: r, asm: r.asm, sink: &r.out, of: of,
-		older: map[string]bool{}, known: map[string]bool{},
+		older: map[string]bool{}, known: map[string]bool{}, made: map[string]bool{},
 		calls: map[string]*child{}, tools: map[string]*child{}, subs: map[string]*child{},
 		thoughts: map[string][]*item{}, thought: map[string]bool{}, latest: map[string]string{},
 	}
@@ -104,6 +105,9 @@ func (r *Reducer) begin(of *run, e *Event) *turn {
 func (t *turn) remember(in *RunAgentInput) {
 	for _, i := range t.asm.items {
 		t.older[Text(i.ID)], t.known[Text(i.ID)] = true, true
+		for _, c := range i.calls {
+			t.made[c.id] = true
+		}
 	}
 	if in == nil {
 		return
