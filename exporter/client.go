@@ -67,14 +67,8 @@ func (c *Client) Stats() Stats { return c.stats.snapshot() }
 //
 // The runs must not change while Export runs; it does not change them either.
 func (c *Client) Export(ctx context.Context, ops []runtypes.Op) (rest []runtypes.Op, err error) {
-	if len(ops) == 0 {
-		return nil, nil
-	}
-	items := fold(c.sample(ops))
-	if err := c.export(ctx, items); err != nil {
-		return undone(items), err
-	}
-	return nil, nil
+	r, err := c.Deliver(ctx, ops)
+	return r.Rest, err
 }
 
 // sample leaves out the ops of traces that are not kept.
@@ -191,6 +185,7 @@ func (c *Client) dropItem(it *item, why *DropError) {
 		it.fill()
 	}
 	c.drop(it.ops, why)
+	it.dropped = true
 	it.settle()
 }
 

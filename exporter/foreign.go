@@ -73,7 +73,7 @@ func (c *Client) partly(items []*item, refused int) {
 		return
 	}
 	c.delivered(items)
-	why.Unnamed = refused
+	why.Unnamed, items[0].unnamed = refused, refused
 	c.stats.undelivered(refused)
 	c.drop(nil, why)
 }

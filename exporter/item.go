@@ -16,6 +16,9 @@ type item struct {
 	short bool   // texts were cut
 	done  bool   // delivered or dropped
 
+	dropped bool // all of it
+	unnamed int  // dropped of the request it was in: the server did not say which
+
 	tickets []uint64 // of the ops, where they came out of a spool
 	gone    []uint64 // of ops that are settled, although the item is not
 

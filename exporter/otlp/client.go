@@ -36,6 +36,13 @@ func NewClient(cfg exporter.Config) (*Client, error) {
 // A run that has not ended is left out. Its patch is to come in the same call, or merged with
 // the post (runtypes.Merge) in a later one: alone it goes without the inputs.
 func (c *Client) Export(ctx context.Context, ops []runtypes.Op) (rest []runtypes.Op, err error) {
+	r, err := c.Deliver(ctx, ops)
+	return r.Rest, err
+}
+
+// Deliver is Export with an account of this one call, whatever others are under way. Runs
+// that went without their inputs count as shortened.
+func (c *Client) Deliver(ctx context.Context, ops []runtypes.Op) (exporter.Receipt, error) {
 	here := joiner{limit: 1 << 62} // they are in memory already
 	var whole []runtypes.Op
 	for _, op := range ops {
@@ -43,9 +50,11 @@ func (c *Client) Export(ctx context.Context, ops []runtypes.Op) (rest []runtypes
 			whole = append(whole, op)
 		}
 	}
-	rest, err = c.to.Export(ctx, whole)
-	c.bare.Add(patches(whole) - patches(rest))
-	return rest, wrap(err)
+	r, err := c.to.Deliver(ctx, whole)
+	bare := patches(whole) - patches(r.Rest)
+	c.bare.Add(bare)
+	r.Shortened += int(bare)
+	return r, wrap(err)
 }
 
 // patches counts the runs that go without what only their posts said.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"sync/atomic"
 
 	"github.com/tracesmith/tracesmith/exporter"
 	"github.com/tracesmith/tracesmith/exporter/otlp"
@@ -23,18 +22,13 @@ func (a *app) collector(state *journal.State, settings config.Config, log *slog.
 		return nil, nil
 	}
 	dest := drain.Destination{ID: settings.OTLP.ID(), Name: settings.OTLP.Endpoint + " (OTLP)", Key: settings.KeyHash(), Ended: true}
-	lost, letters := new(atomic.Int64), drain.Letters(state, dest.ID, log)
-	drop := func(ops []runtypes.Op, why error) {
-		lost.Add(int64(len(ops) + drain.Unnamed(why)))
-		letters(ops, why)
-	}
+	drop := drain.Letters(state, dest.ID, log)
 	client, err := a.otlpClient(settings, drop, log)
 	if err != nil { // neither the store nor what waits for this must suffer
 		dest.Broken = fmt.Errorf("OTLP: %w", err)
 		return append(list, dest), nil
 	}
-	dest.Export, dest.Lost, dest.GiveUp = client.Export, lost.Load, drop
-	dest.Shortened = func() int64 { s := client.Stats(); return s.Shortened + s.Bare }
+	dest.Export, dest.GiveUp = client.Deliver, drop
 	return append(list, dest), append(closers, client.Close)
 }
 

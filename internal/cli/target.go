@@ -6,14 +6,12 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"sync/atomic"
 
 	"github.com/tracesmith/tracesmith/exporter"
 	"github.com/tracesmith/tracesmith/internal/config"
 	"github.com/tracesmith/tracesmith/internal/delivery"
 	"github.com/tracesmith/tracesmith/internal/drain"
 	"github.com/tracesmith/tracesmith/internal/journal"
-	"github.com/tracesmith/tracesmith/runtypes"
 )
 
 // destinations opens every place that runs go to. end closes them.
@@ -32,7 +30,7 @@ func (a *app) destinations(ctx context.Context, state *journal.State, settings c
 			dest.Broken = err // LangSmith must not suffer for it
 		} else {
 			closers = append(closers, local.Close)
-			dest.Export = local.Export
+			dest.Export = drain.Plain(local.Export)
 		}
 		list = append(list, dest)
 	}
@@ -61,21 +59,14 @@ func (a *app) places(state *journal.State, settings config.Config, log *slog.Log
 		if settings.Store {
 			cfg.Wrap = func(next http.RoundTripper) http.RoundTripper { return &witness{next, state, log, a.now} }
 		}
-		letters, lost := drain.Letters(state, place.ID, log), new(atomic.Int64)
-		cfg.OnDrop = func(ops []runtypes.Op, why error) {
-			lost.Add(int64(len(ops)))
-			letters(ops, why)
-		}
+		cfg.OnDrop = drain.Letters(state, place.ID, log)
 		client, err := exporter.NewClient(cfg)
 		if err != nil {
 			list = append(list, drain.Destination{ID: place.ID, Name: place.Endpoint, Key: settings.KeyHash(), Broken: fmt.Errorf("LangSmith: %w", err)})
 			continue
 		}
 		closers = append(closers, client.Close)
-		list = append(list, drain.Destination{
-			ID: place.ID, Name: place.Endpoint, Key: settings.KeyHash(), Export: client.Export, Lost: lost.Load,
-			Shortened: func() int64 { return client.Stats().Shortened },
-		})
+		list = append(list, drain.Destination{ID: place.ID, Name: place.Endpoint, Key: settings.KeyHash(), Export: client.Deliver})
 	}
 	return list, closers
 }

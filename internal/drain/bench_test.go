@@ -29,10 +29,10 @@ func BenchmarkDrain(b *testing.B) {
 		taken := 0
 		d, err := New(Config{
 			State: state, Agents: toyAgents(nil), Redact: func(*runtypes.Run) error { return nil },
-			Destinations: []Destination{{ID: "one", Past: true, Export: func(_ context.Context, ops []runtypes.Op) ([]runtypes.Op, error) {
+			Destinations: []Destination{{ID: "one", Past: true, Export: Plain(func(_ context.Context, ops []runtypes.Op) ([]runtypes.Op, error) {
 				taken += len(ops)
 				return nil, nil
-			}}},
+			})}},
 		})
 		if err != nil {
 			b.Fatal(err)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/tracesmith/tracesmith/exporter"
 	"github.com/tracesmith/tracesmith/internal/journal"
 	"github.com/tracesmith/tracesmith/runtypes"
 )
@@ -50,12 +51,11 @@ var errSlowly = errors.New("drain: delivered, and no more for a while")
 func (f *fold) deliver(ctx context.Context) error {
 	for len(f.pending) > 0 {
 		part := f.part()
-		lost, shortened := f.dest.lost(), f.dest.shortened()
-		if err := f.export(ctx, part); err != nil {
+		got, err := f.export(ctx, part)
+		if err != nil {
 			return &deliveryError{err}
 		}
-		f.tally(part, f.dest.lost()-lost)
-		f.out.lost[journal.Shortened] += int(f.dest.shortened() - shortened)
+		f.tally(part, got)
 		f.pending = f.pending[len(part):]
 		f.whole = append(f.whole, EndedTraces(part)...)
 		f.slowly = f.d.delivered(f.dest)
@@ -66,18 +66,24 @@ func (f *fold) deliver(ctx context.Context) error {
 }
 
 // tally notes in the checkpoint what has arrived and what was refused for good.
-func (f *fold) tally(part []runtypes.Op, lost int64) {
-	ended := 0
-	for _, op := range part {
-		if !op.Run.Pending() {
-			ended++
-		}
-	}
-	f.cp.Rejected += int(lost)
-	f.cp.Accepted += max(0, ended-int(lost))
-	if int(lost) < len(part) {
+func (f *fold) tally(part []runtypes.Op, got exporter.Receipt) {
+	lost := len(got.Dropped) + got.Unnamed
+	f.cp.Rejected += lost
+	f.cp.Accepted += max(0, ended(part)-ended(got.Dropped)-got.Unnamed)
+	if lost < len(part) {
 		f.cp.Arrived = f.d.now().UTC()
 	}
+	f.out.lost[journal.Shortened] += got.Shortened
+}
+
+// ended counts the runs that have their ends among the ops.
+func ended(ops []runtypes.Op) (n int) {
+	for _, op := range ops {
+		if !op.Run.Pending() {
+			n++
+		}
+	}
+	return n
 }
 
 // EndedTraces lists the traces whose roots have their ends among the ops. What

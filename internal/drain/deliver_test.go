@@ -90,11 +90,11 @@ func TestADrainerAtWorkIsLeftAloneOrWaitedFor(t *testing.T) {
 func TestADestinationThatHangsDoesNotHoldUpAnother(t *testing.T) {
 	b := newBench(t)
 	hung, release := make(chan struct{}), make(chan struct{})
-	b.cfg.Destinations = append([]Destination{{ID: "hangs", Past: true, Export: func(ctx context.Context, ops []runtypes.Op) ([]runtypes.Op, error) {
+	b.cfg.Destinations = append([]Destination{{ID: "hangs", Past: true, Export: Plain(func(ctx context.Context, ops []runtypes.Op) ([]runtypes.Op, error) {
 		close(hung)
 		<-release
 		return ops, errDown
-	}}}, b.cfg.Destinations...)
+	})}}, b.cfg.Destinations...)
 	b.hook("start", toyData{})
 	done := make(chan error)
 	go func() { done <- b.drain() }()

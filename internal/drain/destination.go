@@ -19,13 +19,9 @@ import (
 type Destination struct {
 	ID   string // names its files
 	Name string // shown to the user
-	// Export delivers ops in order. rest are those that may be tried again;
-	// what it drops for good it reports elsewhere: see Letters.
-	Export func(ctx context.Context, ops []runtypes.Op) (rest []runtypes.Op, err error)
-	// Lost counts what Export has dropped for good so far; nil: it drops nothing.
-	Lost func() int64
-	// Shortened counts the runs that Export has cut down so far; nil: none.
-	Shortened func() int64
+	// Export delivers ops in order and says what became of them; what it drops for good
+	// it reports elsewhere too: see Letters.
+	Export func(ctx context.Context, ops []runtypes.Op) (exporter.Receipt, error)
 	// GiveUp reports ops as dropped, as Export does, where a 500 may stand for a refusal
 	// of one run: see stuck.go. Nil: it means that the destination is down.
 	GiveUp func(ops []runtypes.Op, why error)
@@ -39,14 +35,12 @@ type Destination struct {
 	Past bool
 }
 
-func (d Destination) lost() int64      { return read(d.Lost) }
-func (d Destination) shortened() int64 { return read(d.Shortened) }
-
-func read(counter func() int64) int64 {
-	if counter == nil {
-		return 0
+// Plain is an Export of what drops nothing and cuts nothing down.
+func Plain(export func(ctx context.Context, ops []runtypes.Op) (rest []runtypes.Op, err error)) func(context.Context, []runtypes.Op) (exporter.Receipt, error) {
+	return func(ctx context.Context, ops []runtypes.Op) (exporter.Receipt, error) {
+		rest, err := export(ctx, ops)
+		return exporter.Receipt{Rest: rest}, err
 	}
-	return counter()
 }
 
 // Bounds of leaving a failing destination alone, beside those of patience.

@@ -35,13 +35,13 @@ func Letters(state *journal.State, destination string, log *slog.Logger) func([]
 				runs[op.Run.ID] = true
 			}
 		}
-		_ = state.Drop(reason, len(runs)+Unnamed(why))
-		log.Warn("dropped", "destination", destination, "runs", len(runs)+Unnamed(why), "error", why.Error())
+		_ = state.Drop(reason, len(runs)+unnamed(why))
+		log.Warn("dropped", "destination", destination, "runs", len(runs)+unnamed(why), "error", why.Error())
 	}
 }
 
-// Unnamed is how many runs are lost that a server did not name.
-func Unnamed(why error) int {
+// unnamed is how many runs are lost that a server did not name.
+func unnamed(why error) int {
 	var drop *exporter.DropError
 	if errors.As(why, &drop) {
 		return drop.Unnamed

@@ -29,23 +29,23 @@ func (f *fold) vague(err error) bool {
 }
 
 // export delivers a part, if need be without the runs that keep it from getting through.
-func (f *fold) export(ctx context.Context, part []runtypes.Op) error {
-	err := f.send(ctx, part)
+func (f *fold) export(ctx context.Context, part []runtypes.Op) (exporter.Receipt, error) {
+	got, err := f.send(ctx, part)
 	if f.vague(err) && f.ripe() {
-		err = f.apart(ctx, part, err)
+		got, err = f.apart(ctx, part, err)
 	}
 	if f.vague(err) {
 		f.noteStuck()
 	}
-	return err
+	return got, err
 }
 
-func (f *fold) send(ctx context.Context, ops []runtypes.Op) error {
-	rest, err := f.dest.Export(ctx, ops)
-	if err == nil && len(rest) > 0 {
+func (f *fold) send(ctx context.Context, ops []runtypes.Op) (exporter.Receipt, error) {
+	got, err := f.dest.Export(ctx, ops)
+	if err == nil && len(got.Rest) > 0 {
 		err = errors.New("drain: destination gave ops back without a reason")
 	}
-	return err
+	return got, err
 }
 
 // ripe reports whether the session has been stuck for long enough.
@@ -73,27 +73,28 @@ func (f *fold) noteStuck() {
 
 // apart sends a part that does not get through in ever smaller ones, and gives up the
 // runs that fail alone, and once more after others got through.
-func (f *fold) apart(ctx context.Context, part []runtypes.Op, why error) error {
+func (f *fold) apart(ctx context.Context, part []runtypes.Op, why error) (exporter.Receipt, error) {
 	s := sieve{f: f, why: why}
 	if err := s.split(ctx, part); err != nil {
-		return err
+		return s.got, err
 	}
 	if s.passed == 0 && !f.othersPass() {
-		return s.why
+		return s.got, s.why
 	}
 	var lost []runtypes.Op
 	for _, op := range s.left {
-		switch err := f.send(ctx, []runtypes.Op{op}); {
+		switch err := s.send(ctx, []runtypes.Op{op}); {
 		case f.vague(err):
 			lost, s.why = append(lost, op), err
 		case err != nil:
-			return err
+			return s.got, err
 		}
 	}
 	if len(lost) > 0 {
 		f.dest.GiveUp(lost, &exporter.DropError{Reason: exporter.ReasonRejected, Err: s.why})
+		s.got.Dropped = append(s.got.Dropped, lost...)
 	}
-	return nil
+	return s.got, nil
 }
 
 // othersPass reports whether another session's runs got through since this one's did
@@ -117,6 +118,19 @@ type sieve struct {
 	passed int
 	left   []runtypes.Op // that failed alone
 	why    error         // the last failure
+	got    exporter.Receipt
+}
+
+// send sends ops, and adds what became of them once they are through.
+func (s *sieve) send(ctx context.Context, ops []runtypes.Op) error {
+	got, err := s.f.send(ctx, ops)
+	if err != nil {
+		return err
+	}
+	s.got.Dropped = append(s.got.Dropped, got.Dropped...)
+	s.got.Unnamed += got.Unnamed
+	s.got.Shortened += got.Shortened
+	return nil
 }
 
 // split sends the halves of ops that failed together, or sets aside the one.
@@ -128,7 +142,7 @@ func (s *sieve) split(ctx context.Context, ops []runtypes.Op) error {
 		return nil
 	}
 	for half := range slices.Chunk(ops, (len(ops)+1)/2) {
-		err := s.f.send(ctx, half)
+		err := s.send(ctx, half)
 		switch {
 		case err == nil:
 			s.passed += len(half)

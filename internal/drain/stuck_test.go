@@ -29,17 +29,14 @@ func newPasser(t *testing.T) *passer {
 	p.cfg.Now, p.cfg.Insist = func() time.Time { return p.now }, true
 	dest := &p.cfg.Destinations[0]
 	dest.Ended = true
-	letters := Letters(p.state, dest.ID, p.drainer().log)
-	lost := int64(0)
-	dest.Lost = func() int64 { return lost }
-	dest.GiveUp = func(ops []runtypes.Op, why error) { lost += int64(len(ops)); letters(ops, why) }
-	dest.Export = func(ctx context.Context, ops []runtypes.Op) ([]runtypes.Op, error) {
+	dest.GiveUp = Letters(p.state, dest.ID, p.drainer().log)
+	dest.Export = Plain(func(ctx context.Context, ops []runtypes.Op) ([]runtypes.Op, error) {
 		p.tries++
 		if slices.ContainsFunc(ops, func(op runtypes.Op) bool { return p.refuses(op.Run.Name) }) {
 			return ops, errVague
 		}
 		return p.server.export(ctx, ops)
-	}
+	})
 	return p
 }
 
@@ -200,7 +197,7 @@ func TestOnlyAFivehundredIsInDoubt(t *testing.T) {
 		&exporter.TemporaryError{Err: &exporter.StatusError{Status: 503}}, &exporter.StatusError{Status: 401}, errDown,
 	} {
 		p := newPasser(t)
-		p.cfg.Destinations[0].Export = func(_ context.Context, ops []runtypes.Op) ([]runtypes.Op, error) { return ops, why }
+		p.cfg.Destinations[0].Export = Plain(func(_ context.Context, ops []runtypes.Op) ([]runtypes.Op, error) { return ops, why })
 		p.hook("tool", toyData{Tool: "a"})
 		for range 2 * stuckTries {
 			if err := p.drain(); !errors.Is(err, why) {

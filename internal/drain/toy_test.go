@@ -246,7 +246,7 @@ func (s *server) names() string {
 }
 
 func (s *server) destination(id string) Destination {
-	return Destination{ID: id, Name: id, Export: s.export, Past: true}
+	return Destination{ID: id, Name: id, Export: Plain(s.export), Past: true}
 }
 
 // bench is a state with the toy agent, a server, and a drainer's configuration

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tracesmith/tracesmith/exporter"
 	"github.com/tracesmith/tracesmith/internal/journal"
 	"github.com/tracesmith/tracesmith/runtypes"
 )
@@ -128,12 +129,9 @@ func TestALineThatIsNoEntryIsLostOnce(t *testing.T) {
 
 func TestARunThatWasShortenedIsNotLost(t *testing.T) {
 	b := newBench(t)
-	var shortened int64
-	dest := &b.cfg.Destinations[0]
-	dest.Shortened = func() int64 { return shortened }
-	dest.Export = func(ctx context.Context, ops []runtypes.Op) ([]runtypes.Op, error) {
-		shortened++ // also by an export that then fails
-		return b.server.export(ctx, ops)
+	b.cfg.Destinations[0].Export = func(ctx context.Context, ops []runtypes.Op) (exporter.Receipt, error) {
+		rest, err := b.server.export(ctx, ops)
+		return exporter.Receipt{Rest: rest, Shortened: 1}, err // also of one that fails
 	}
 	b.hook("start", toyData{})
 	b.server.fail = func(call int, _ bool) error {
@@ -178,7 +176,7 @@ func TestADestinationThatCannotBeUsedIsSaidAndHoldsUpNoOther(t *testing.T) {
 	if err := b.drainer().All(t.Context(), true); err == nil || b.status().Destinations[1].Failures != 2 {
 		t.Errorf("somebody asked, and is told %v", err)
 	}
-	b.cfg.Destinations[0].Broken, b.cfg.Destinations[0].Export = nil, newServer().export // it was repaired
+	b.cfg.Destinations[0].Broken, b.cfg.Destinations[0].Export = nil, Plain(newServer().export) // it was repaired
 	b.mustDrain()
 	if d := b.status().Destinations[1]; d.Failures > 0 || d.Resting {
 		t.Errorf("status %+v", d)
@@ -190,10 +188,10 @@ func TestADestinationThatCannotBeUsedIsLeftOutThoughItsRestEndsMeanwhile(t *test
 	var late atomic.Int64
 	b.cfg.Now = func() time.Time { return began.Add(time.Duration(late.Load())) }
 	slow := b.server.destination("one")
-	slow.Export = func(ctx context.Context, ops []runtypes.Op) ([]runtypes.Op, error) {
+	slow.Export = Plain(func(ctx context.Context, ops []runtypes.Op) ([]runtypes.Op, error) {
 		late.Add(int64(time.Hour))
 		return b.server.export(ctx, ops)
-	}
+	})
 	b.cfg.Destinations = []Destination{{ID: "store", Name: "local store", Past: true, Broken: errors.New("not a store")}, slow}
 	b.hook("start", toyData{})
 	if err := b.drain(); err == nil {

@@ -41,7 +41,7 @@ func BenchmarkImport(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		to := drain.Destination{ID: "one", Export: func(context.Context, []runtypes.Op) ([]runtypes.Op, error) { return nil, nil }}
+		to := drain.Destination{ID: "one", Export: drain.Plain(func(context.Context, []runtypes.Op) ([]runtypes.Op, error) { return nil, nil })}
 		i, err := New(Config{
 			State: state, Agent: claudecode.Agent(), Destinations: []drain.Destination{to}, Redact: redact.Run,
 			Place: integrations.Place{Home: home, Env: func(string) string { return "" }},

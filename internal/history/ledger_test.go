@@ -88,7 +88,7 @@ func TestImportFillsADestinationThatLiveCaptureDidNotKnow(t *testing.T) {
 	// wait for them; a drainer looks and finds nothing that is for it.
 	d, err := drain.New(drain.Config{
 		State: state, Redact: redact.Run,
-		Destinations: []drain.Destination{{ID: "fresh", Name: "fresh", Export: fresh.export}},
+		Destinations: []drain.Destination{{ID: "fresh", Name: "fresh", Export: drain.Plain(fresh.export)}},
 		Agents:       func(string) *integrations.Agent { return claudecode.Agent() },
 		Gone:         func(journal.Proc) bool { return true },
 		Idle:         time.Millisecond, Grace: time.Nanosecond, Poll: time.Millisecond,

@@ -106,7 +106,7 @@ func (s *server) sorted() []runtypes.Wire {
 }
 
 func (s *server) destination(id string) drain.Destination {
-	return drain.Destination{ID: id, Name: id, Export: s.export, Past: true}
+	return drain.Destination{ID: id, Name: id, Export: drain.Plain(s.export), Past: true}
 }
 
 func openState(t *testing.T) *journal.State {

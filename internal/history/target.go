@@ -49,12 +49,9 @@ func (t *target) take(ctx context.Context, ops []runtypes.Op) error {
 	if len(part) == 0 {
 		return nil
 	}
-	rest, err := t.Export(ctx, part)
-	if err == nil && len(rest) > 0 {
+	got, err := t.Export(ctx, part)
+	if err == nil && len(got.Rest) > 0 {
 		err = errors.New("history: destination gave ops back without a reason")
 	}
-	if err != nil {
-		return err
-	}
-	return nil
+	return err
 }

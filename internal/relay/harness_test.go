@@ -87,7 +87,7 @@ func start(dir, listen, upstream string) (*running, error) {
 	r, err := Start(Config{
 		Drain: drain.Config{
 			State: state, Redact: redact.Run, Insist: true, Grace: time.Millisecond,
-			Destinations: []drain.Destination{{ID: "langsmith-test", Name: "test", Export: client.Export, Past: true}},
+			Destinations: []drain.Destination{{ID: "langsmith-test", Name: "test", Export: client.Deliver, Past: true}},
 		},
 		Rules:  func(string) Rules { return Rules{} },
 		Listen: listen, Upstream: upstream, Key: ownKey,

@@ -165,8 +165,8 @@ func (w *wiretap) drain(t *testing.T, dir string) {
 		State: state, Redact: redact.Run, Insist: true,
 		Agents: func(name string) *integrations.Agent { found, _ := agents.Find(name); return found },
 		Destinations: []drain.Destination{
-			{ID: "langsmith-test", Export: client.Export, Past: true},
-			{ID: "otlp-test", Export: spans.Export, Past: true, Ended: true},
+			{ID: "langsmith-test", Export: client.Deliver, Past: true},
+			{ID: "otlp-test", Export: spans.Deliver, Past: true, Ended: true},
 		},
 		Poll: time.Millisecond, Idle: time.Millisecond, Grace: time.Millisecond,
 		Gone: func(journal.Proc) bool { return true },
