@@ -89,7 +89,7 @@ func writeOAuth(path, name string, o oauth) error {
 	if err != nil {
 		return err
 	}
-	fresh := map[string]any{"access_token": o.AccessToken, "refresh_token": o.RefreshToken}
+	fresh := map[string]any{"access_token": o.AccessToken, "refresh_token": o.RefreshToken, "expires_at": nil}
 	if !o.ExpiresAt.IsZero() {
 		fresh["expires_at"] = o.ExpiresAt.UTC().Format(time.RFC3339)
 	}
@@ -103,7 +103,7 @@ func writeOAuth(path, name string, o oauth) error {
 	return nil
 }
 
-// update sets members of the object at a path within a JSON object.
+// update sets members of the object at a path within a JSON object; nil takes one out.
 func update(raw json.RawMessage, path []string, members map[string]any) (json.RawMessage, error) {
 	object := map[string]json.RawMessage{}
 	if err := json.Unmarshal(raw, &object); err != nil {
@@ -122,6 +122,10 @@ func update(raw json.RawMessage, path []string, members map[string]any) (json.Ra
 		return json.MarshalIndent(object, "", "  ")
 	}
 	for name, value := range members {
+		if value == nil {
+			delete(object, name)
+			continue
+		}
 		encoded, err := json.Marshal(value)
 		if err != nil {
 			return nil, err

@@ -21,6 +21,7 @@ const (
 	refreshTime = 10 * time.Second // for all of a refresh
 	lockPoll    = 50 * time.Millisecond
 	retryAfter  = time.Minute // a refresh that failed is not tried again sooner
+	longest     = 365 * 24 * 3600 // seconds that a token is taken to last
 	answerLimit = 64 << 10
 	clientID    = "langsmith-cli"
 )
@@ -128,7 +129,7 @@ func (s *source) exchange(ctx context.Context, endpoint string, old oauth) (oaut
 	}
 	fresh := oauth{AccessToken: got.AccessToken, RefreshToken: cmp.Or(got.RefreshToken, old.RefreshToken)}
 	if got.ExpiresIn > 0 {
-		fresh.ExpiresAt.Time = s.now().Add(time.Duration(got.ExpiresIn) * time.Second)
+		fresh.ExpiresAt.Time = s.now().Add(time.Duration(min(got.ExpiresIn, longest)) * time.Second)
 	}
 	return fresh, nil
 }

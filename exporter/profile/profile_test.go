@@ -1,6 +1,7 @@
 package profile
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -81,6 +82,7 @@ type issuer struct {
 	mu       sync.Mutex
 	granted  int
 	metadata string // of the root; empty: 404
+	lasts    string // what a grant says of its end, else an hour
 	paths    []string
 	down     bool
 }
@@ -102,7 +104,7 @@ func (i *issuer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.Method == http.MethodPost && !i.down && r.FormValue("grant_type") == "refresh_token" &&
 		r.FormValue("client_id") == "langsmith-cli" && r.FormValue("refresh_token") == fmt.Sprintf("r%d", i.granted):
 		i.granted++
-		fmt.Fprintf(w, `{"access_token":"t%d","refresh_token":"r%d","expires_in":3600}`, i.granted, i.granted)
+		fmt.Fprintf(w, `{"access_token":"t%d","refresh_token":"r%d"%s}`, i.granted, i.granted, cmp.Or(i.lasts, `,"expires_in":3600`))
 	default:
 		w.WriteHeader(http.StatusNotFound)
 	}
@@ -158,6 +160,17 @@ func TestATokenIsRefreshedBeforeItEnds(t *testing.T) {
 		t.Errorf("%v, %v", info.Mode(), err)
 	}
 	ask(t, i.source(s.path), "", "t1") // another process, later
+}
+
+func TestATokenOfNoEndOrOneFarAwayIsNotRefreshedAgain(t *testing.T) {
+	for _, lasts := range []string{` `, `,"expires_in":0`, `,"expires_in":1000000000000`} {
+		i := newIssuer(t)
+		i.lasts = lasts
+		s := i.login(t, time.Now())
+		ask(t, s, "", "t1")
+		ask(t, s, "", "t1")
+		ask(t, i.source(s.path), "", "t1") // another process
+	}
 }
 
 func TestARefusedTokenIsRefreshed(t *testing.T) {
