@@ -20,7 +20,7 @@ const (
 	early       = time.Minute      // before its end a token is refreshed
 	refreshTime = 10 * time.Second // for all of a refresh
 	lockPoll    = 50 * time.Millisecond
-	retryAfter  = time.Minute // a refresh that failed is not tried again sooner
+	retryAfter  = time.Minute     // a refresh that failed is not tried again sooner
 	longest     = 365 * 24 * 3600 // seconds that a token is taken to last
 	answerLimit = 64 << 10
 	clientID    = "langsmith-cli"
