@@ -124,7 +124,7 @@ func (r *reducer) read(src integrations.Source) (ended bool, err error) {
 
 // foreign reports whether a line tells of a turn before those that are ours.
 func (r *reducer) foreign(line []byte) bool {
-	if r.reader.root != nil || len(r.reader.agents) > 0 || r.Since <= 1 || !content(kindOf(line)) {
+	if r.Back || r.reader.root != nil || len(r.reader.agents) > 0 || r.Since <= 1 || !content(kindOf(line)) {
 		return false
 	}
 	at := timeOf(line)

@@ -222,6 +222,22 @@ func TestTurnsBeforeTheFirstHookAreCountedAndNotTold(t *testing.T) {
 	y.wants()
 }
 
+func TestThePartThatWasOnAtTheFirstHookIsTold(t *testing.T) {
+	x := tell(t)
+	x.log(startLine(), promptLine("i1", "hello"))
+	x.log(answerLines("c1", "on its way")...)
+	x.log(stopHook(), stopEnd(), `system.notification {"content":"it is done"}`)
+	x.log(answerLines("c2", "done")...)
+	x.log(stopHook())
+	x.hook(agentStop, data{})
+	x.log(stopEnd())
+	x.own(integrations.Grew)
+	x.wants("root GitHub Copilot CLI Turn", "  llm GitHub Copilot CLI 10/2")
+	if out := string(x.runs[x.list[0]].Outputs); !strings.Contains(out, `"done"`) {
+		t.Errorf("outputs %s", out)
+	}
+}
+
 func TestHeadIsWhereItStoodWhenThePromptWasMade(t *testing.T) {
 	x := begun(t)
 	x.log(roundLine(), usageLine("c1"), askLine("c1", "bash", "t1"))
