@@ -277,6 +277,23 @@ func TestAKillInterruptsACompaction(t *testing.T) {
 	}
 }
 
+// Pi's clock of a reply may run ahead of that of what it tells.
+func TestATurnEndsAfterAllOfItsRuns(t *testing.T) {
+	runs := edited(t, "slowtool-sigint", func(lines []string) []string {
+		lines = lines[:1+slices.IndexFunc(lines, func(l string) bool { return has(l, "tool_execution_start") })]
+		for i, l := range lines {
+			if has(l, "message_end") {
+				lines[i] = strings.Replace(l, `"durationMs":`, `"durationMs":1`, 1)
+			}
+		}
+		return lines
+	})
+	root, tool := one(t, runs, runtypes.KindInterrupted), one(t, runs, runtypes.KindTool)
+	if root.EndTime < tool.EndTime {
+		t.Errorf("the turn ends at %s, its tool at %s", root.EndTime, tool.EndTime)
+	}
+}
+
 func TestAKillInterruptsACommandThatTheUserTyped(t *testing.T) {
 	runs := edited(t, "rpc-bash", func(lines []string) []string {
 		for i, l := range lines {

@@ -277,7 +277,7 @@ func (h *hearing) close(why string) {
 	run := h.r.top(h.a, t)
 	h.conclude(t, run)
 	end := t.Last
-	if end.IsZero() || interrupted && !t.Past {
+	if end.IsZero() || interrupted && !t.Past && h.at.After(end) { // a reply may end after it is told
 		end = h.at
 	}
 	if interrupted {
