@@ -2,7 +2,9 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"strings"
 	"time"
@@ -18,6 +20,7 @@ import (
 	"github.com/tracesmith/tracesmith/internal/journal"
 	"github.com/tracesmith/tracesmith/internal/procid"
 	"github.com/tracesmith/tracesmith/internal/setup"
+	"github.com/tracesmith/tracesmith/internal/store"
 )
 
 // versionTime bounds the wait for an agent's version.
@@ -80,6 +83,7 @@ func (a *app) examine(ctx context.Context, flags doctorFlags) (*doctor.Report, e
 		report.NoState(noState)
 	} else {
 		report.State(state.Dir(), state.Writable(), a.readStatus(state), a.now())
+		a.examineStore(ctx, report, state)
 		a.examineRelay(ctx, report, i, state)
 	}
 	a.examineDesktop(report, here, i.Dir)
@@ -91,6 +95,19 @@ func (a *app) examine(ctx context.Context, flags doctorFlags) (*doctor.Report, e
 	}
 	a.examineCollectors(ctx, report, i.Dir, !flags.noSend)
 	return report, nil
+}
+
+// examineStore reads the local store, if there is one.
+func (a *app) examineStore(ctx context.Context, report *doctor.Report, state *journal.State) {
+	path := storePath(state)
+	if _, err := os.Lstat(path); err != nil {
+		return
+	}
+	runs, err := a.openStoreAs(ctx, store.Config{Path: path, Now: a.now, Late: true})
+	if err == nil {
+		err = errors.Join(mendStore(runs.Check(ctx)), runs.Close())
+	}
+	report.Store(oneLine(err))
 }
 
 func (a *app) readStatus(state *journal.State) drain.Status {

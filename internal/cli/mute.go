@@ -96,10 +96,8 @@ func (a *app) pick(state *journal.State, name string) (*journal.Session, error) 
 			return session, nil
 		}
 	}
-	if strings.Contains(name, "/") {
-		if session, err := state.Keyed(name); err == nil {
-			return session, nil // one that was put away may be resumed
-		}
+	if session, err := state.Keyed(name); err == nil && session.Known() {
+		return session, nil // one that was put away may be resumed
 	}
 	return nil, errors.New("no such session: give the SESSION that status shows (tracesmith status)")
 }

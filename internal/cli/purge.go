@@ -60,16 +60,16 @@ func (a *app) purge(state *journal.State, yes, dryRun bool) error {
 		return errors.New("purge: nothing was removed")
 	}
 	busy, err := state.Purge(a.now())
-	if err != nil {
-		return err
-	}
 	if busy > 0 {
-		return fmt.Errorf("purge: %s at work stayed, and so did the local store: try again when the agents have ended", count(busy, "session"))
+		return errors.Join(fmt.Errorf("purge: %s at work stayed, and so did the local store: try again when the agents have ended", count(busy, "session")), err)
 	}
 	for _, path := range storeFiles(state) {
-		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("purge: %w", err)
+		if stuck := os.Remove(path); !errors.Is(stuck, fs.ErrNotExist) {
+			err = errors.Join(err, stuck)
 		}
+	}
+	if err != nil {
+		return fmt.Errorf("purge: the rest is removed: %w", err)
 	}
 	fmt.Fprintln(a.stdout, "removed")
 	return nil

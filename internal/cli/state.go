@@ -29,6 +29,11 @@ func (a *app) openStore(ctx context.Context, state *journal.State) (*store.Store
 
 func (a *app) openStoreAs(ctx context.Context, cfg store.Config) (*store.Store, error) {
 	runs, err := store.Open(ctx, cfg)
+	return runs, mendStore(err)
+}
+
+// mendStore adds to what is wrong with the store what to do about it.
+func mendStore(err error) error {
 	switch {
 	case errors.Is(err, store.ErrForeign), errors.Is(err, store.ErrCorrupt):
 		err = fmt.Errorf("%w: move it away, and a new one is made", err)
@@ -37,7 +42,7 @@ func (a *app) openStoreAs(ctx context.Context, cfg store.Config) (*store.Store, 
 	case errors.Is(err, store.ErrReadOnly), errors.Is(err, fs.ErrPermission):
 		err = fmt.Errorf("%w: make it writable, or set TRACESMITH_STATE to another folder", err)
 	}
-	return runs, err
+	return err
 }
 
 // storePath is the store's file: in a directory of its own.

@@ -111,7 +111,7 @@ func destinationText(d drain.DestinationStatus, now time.Time) string {
 		text = "last delivery " + ago(now, d.Delivered)
 	}
 	if d.Failures > 0 {
-		text += fmt.Sprintf(", failed %d times in a row (%s)", d.Failures, d.Error)
+		text += fmt.Sprintf(", failed %s in a row (%s)", count(d.Failures, "time"), d.Error)
 	}
 	if d.Resting {
 		text += ", next try in " + d.NotBefore.Sub(now).Round(time.Second).String()
@@ -186,6 +186,8 @@ func ago(now, then time.Time) string {
 		return "never"
 	}
 	switch age := now.Sub(then); {
+	case age < -time.Minute:
+		return "at a time that is still to come (was the clock wrong?)"
 	case age < time.Minute:
 		return "just now"
 	case age < time.Hour:

@@ -15,7 +15,7 @@ const (
 // Line is one thing that was looked at.
 type Line struct {
 	Level Level  `json:"level"`
-	Check string `json:"check"` // what was looked at: an agent's name, settings, state, network, delivery
+	Check string `json:"check"` // what was looked at: an agent's name, settings, state, store, network, delivery
 	Text  string `json:"text"`
 	Fix   string `json:"fix,omitempty"`
 }

@@ -177,7 +177,8 @@ func sessionStatus(s *journal.Session, records map[string]journal.Destination, g
 		status.Gone = status.Gone || gone(cp.Proc)
 	}
 	if problem != nil {
-		status.Problem = printable(problem.Error())
+		lines := strings.Split(problem.Error(), "\n")
+		status.Problem = printable(strings.Join(slices.Compact(lines), "\n")) // a file may be looked at twice
 	}
 	return status
 }

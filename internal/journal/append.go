@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+
+	"github.com/tracesmith/tracesmith/internal/regular"
 )
 
 // Limits of what hooks may write.
@@ -171,6 +173,9 @@ func appendLine(path string, line []byte) (err error) {
 	info, err := f.Stat()
 	if err != nil {
 		return fmt.Errorf("journal: append: %w", err)
+	}
+	if !info.Mode().IsRegular() { // a pipe takes lines that nobody reads
+		return fmt.Errorf("journal: append: %s: %w", path, regular.Err)
 	}
 	size := info.Size()
 	if size+int64(len(line)) > MaxJournal {

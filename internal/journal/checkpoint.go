@@ -22,7 +22,7 @@ const maxCheckpoint = 64 << 20
 
 // ErrVersion says that a file was written by another version of Tracesmith. It
 // is left alone.
-var ErrVersion = errors.New("journal: unknown format version")
+var ErrVersion = errors.New("written by another version of tracesmith, and left alone")
 
 // Checkpoint is how far one destination has got with one session. Replacing it
 // is the commit of everything it says.
@@ -160,7 +160,7 @@ func readVersioned(path string, into any) error {
 		return fmt.Errorf("journal: %s is garbled: %w", filepath.Base(path), os.ErrNotExist)
 	}
 	if head.Version != FormatVersion {
-		return fmt.Errorf("%w %d in %s", ErrVersion, head.Version, filepath.Base(path))
+		return fmt.Errorf("journal: %s is %w: format version %d, not %d", filepath.Base(path), ErrVersion, head.Version, FormatVersion)
 	}
 	if json.Unmarshal(raw, into) != nil {
 		return fmt.Errorf("journal: %s is garbled: %w", filepath.Base(path), os.ErrNotExist)

@@ -63,8 +63,13 @@ func (d Destination) Late(now time.Time) bool {
 
 // Trouble says in a line what is wrong with a destination that is late.
 func (d Destination) Trouble(now time.Time) string {
-	text := fmt.Sprintf("%d deliveries in a row have failed", d.Failures)
-	if !d.Delivered.IsZero() {
+	text := "the last delivery has failed"
+	if d.Failures > 1 {
+		text = fmt.Sprintf("%d deliveries in a row have failed", d.Failures)
+	}
+	if d.Delivered.After(now) {
+		text += ", the last success is said to be at a time that is still to come"
+	} else if !d.Delivered.IsZero() {
 		text += fmt.Sprintf(", the last success was %s ago", now.Sub(d.Delivered).Round(time.Minute))
 	}
 	return text + ": " + d.Error

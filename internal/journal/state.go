@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/tracesmith/tracesmith/internal/private"
@@ -93,6 +94,14 @@ func (s *Session) Agent() string { return s.agent }
 func (s *Session) Dir() string { return s.dir }
 
 func (s *Session) path(name string) string { return filepath.Join(s.dir, name) }
+
+// Known reports whether there is a trace of the session: its journal, or what outlives it.
+func (s *Session) Known() bool {
+	return slices.ContainsFunc([]string{s.dir, s.tombstonePath(), s.mutePath()}, func(path string) bool {
+		_, err := os.Lstat(path)
+		return err == nil
+	})
+}
 
 // prepare makes the session's directory.
 func (s *Session) prepare() error {

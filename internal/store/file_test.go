@@ -159,3 +159,34 @@ func TestADirectoryThatCannotBeMadeIsAnError(t *testing.T) {
 		}
 	}
 }
+
+func TestACheckFindsDamageThatAnOpenDoesNot(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "runs.db")
+	s := open(t, store.Config{Path: path})
+	root, _, _ := turn("th", 1, noon)
+	export(t, s, post(root))
+	if err := errors.Join(s.Check(t.Context()), s.Close()); err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	info, err := file.Stat()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const page = 4096
+	for at := int64(4 * page); at < info.Size(); at += page {
+		if _, err := file.WriteAt(bytes.Repeat([]byte{0xff}, 64), at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := file.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s = open(t, store.Config{Path: path, Late: true})
+	if err := s.Check(t.Context()); !errors.Is(err, store.ErrCorrupt) {
+		t.Errorf("got %v", err)
+	}
+}

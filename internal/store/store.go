@@ -150,6 +150,18 @@ func (s *Store) Close() error {
 	return nil
 }
 
+// Check reads the whole file and says whether it is damaged.
+func (s *Store) Check(ctx context.Context) error {
+	var found string
+	if err := s.db.QueryRowContext(ctx, "PRAGMA quick_check(1)").Scan(&found); err != nil {
+		return fmt.Errorf("store: check %s: %w", s.cfg.Path, named(err))
+	}
+	if found != "ok" {
+		return fmt.Errorf("store: check %s: %w: %s", s.cfg.Path, ErrCorrupt, found)
+	}
+	return nil
+}
+
 // Path is where the store is.
 func (s *Store) Path() string { return s.cfg.Path }
 
