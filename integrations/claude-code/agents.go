@@ -205,7 +205,7 @@ func (r *reducer) advanceAgent(src integrations.Source, a *agent, hard bool) (op
 	if err != nil {
 		return nil, false, err
 	}
-	if !a.Forced && !a.Waited && !th.over && a.LastHash != "" && !th.says(a.LastHash) {
+	if !a.Forced && !a.Waited && !th.over && a.LastHash != "" && a.StopText == "" && !th.says(a.LastHash) {
 		return nil, false, nil // its last words are not on disk yet
 	}
 	if len(th.entries) == 0 && (a.Type == "" || a.From > 0) {
@@ -222,7 +222,7 @@ func (r *reducer) advanceAgent(src integrations.Source, a *agent, hard bool) (op
 	if !a.final(th, up, hard) {
 		return nil, false, nil
 	}
-	return r.emitAgent(a, th, up), true, nil
+	return r.emitAgent(src, a, th, up), true, nil
 }
 
 // hasOuter reports whether another subagent is still to be emitted, which may hold
@@ -237,7 +237,7 @@ func (r *reducer) hasOuter(a *agent) bool {
 }
 
 // emitAgent builds a subagent's run and everything below it.
-func (r *reducer) emitAgent(a *agent, th *thread, up *agentkit.Anchor) []runtypes.Op {
+func (r *reducer) emitAgent(src integrations.Source, a *agent, th *thread, up *agentkit.Anchor) []runtypes.Op {
 	start := th.begun()
 	if start.IsZero() {
 		start = a.Begun
@@ -278,7 +278,7 @@ func (r *reducer) emitAgent(a *agent, th *thread, up *agentkit.Anchor) []runtype
 	compacted := 0
 	ops = append(ops, r.compactions(f, &compacted)...)
 	if !th.over { // else their calls may stand behind the message
-		ops = append(ops, r.unrecorded(f, a.ID, len(th.entries) == 0 || th.garbled)...)
+		ops = append(ops, r.unrecorded(src, f, a.ID, len(th.entries) == 0 || th.garbled)...)
 	}
 	t := &turn{StopText: a.StopText}
 	t.finish(run, th, end)

@@ -62,7 +62,7 @@ type family struct {
 
 // emit returns the model calls and tool calls of a turn's own thread that have
 // become final.
-func (r *reducer) emit(t *turn, th *thread, root *runtypes.Run, hard, over bool, end outcome) []runtypes.Op {
+func (r *reducer) emit(src integrations.Source, t *turn, th *thread, root *runtypes.Run, hard, over bool, end outcome) []runtypes.Op {
 	f := &family{parent: root, thread: th, prompt: t.Prompt, start: root.Start, end: end, over: over, hard: hard}
 	var ops []runtypes.Op
 	if over && end.interrupted {
@@ -91,7 +91,7 @@ func (r *reducer) emit(t *turn, th *thread, root *runtypes.Run, hard, over bool,
 		}
 	}
 	if over {
-		ops = append(ops, r.unrecorded(f, "", !t.located() || th.garbled)...)
+		ops = append(ops, r.unrecorded(src, f, "", !t.located() || th.garbled)...)
 	}
 	if over {
 		r.endTurnsAgents(t, root, f)
@@ -151,9 +151,9 @@ func (r *reducer) llm(f *family, reply *reply) *runtypes.Run {
 }
 
 // unrecorded emits the tools that hooks witnessed and the transcript does not know
-// of: the process was killed before it wrote their call, or the file is damaged.
-// Their content is nowhere.
-func (r *reducer) unrecorded(f *family, agent string, damaged bool) []runtypes.Op {
+// of: the process was killed before it wrote their call, the file is damaged, or there
+// is none. Their content is nowhere, or the hooks carried it.
+func (r *reducer) unrecorded(src integrations.Source, f *family, agent string, damaged bool) []runtypes.Op {
 	var ops []runtypes.Op
 	for _, id := range agentkit.SortedKeys(r.Tools) {
 		seen := r.Tools[id]
@@ -165,8 +165,13 @@ func (r *reducer) unrecorded(f *family, agent string, damaged bool) []runtypes.O
 		}
 		start, end := seen.times(seen.Pre, f.end.at)
 		run := runtypes.Tool(f.parent, r.id(f.start, f.prompt, "tool", id), start, seen.Name)
-		run.Metadata = map[string]any{agentkit.MetaCallID: id, agentkit.MetaIncomplete: true}
+		run.Metadata = map[string]any{agentkit.MetaCallID: id}
+		carried := seen.carry(src, run)
+		if !carried {
+			run.Metadata[agentkit.MetaIncomplete] = true
+		}
 		switch {
+		case carried:
 		case seen.Failed:
 			run.Error = "tool failed; the transcript does not say why"
 		case seen.Post.IsZero() && f.end.interrupted:
@@ -287,16 +292,57 @@ func (r *reducer) hookOnly(t *turn, e integrations.Event, d *data) []runtypes.Op
 	}
 	run := runtypes.Tool(root, r.id(root.Start, t.Prompt, "tool", d.ToolID), start, d.Tool)
 	run.Metadata = map[string]any{agentkit.MetaCallID: d.ToolID}
-	run.Inputs = d.Input
-	if e.Kind == "PostToolUseFailure" {
-		run.Error = d.Text
-		if run.Error == "" {
-			run.Error = "tool failed"
+	d.fill(run, e.Kind == "PostToolUseFailure")
+	runtypes.Finish(run, e.At)
+	if started := startedAgent(d.Response); started != "" {
+		r.setAnchor(d.ToolID, run, &family{start: root.Start, prompt: t.Prompt})
+		if a := r.Agents[started]; a != nil {
+			a.Tool = d.ToolID
 		}
-	} else {
-		run.Outputs = toolOutput(d.Response)
 	}
 	t.Done = append(t.Done, short(d.ToolID))
 	delete(r.Tools, d.ToolID)
-	return append(ops, runtypes.Op{Verb: runtypes.Post, Run: runtypes.Finish(run, e.At)})
+	return append(ops, runtypes.Op{Verb: runtypes.Post, Run: run})
+}
+
+// fill tells a run what the hook that ended its call carried.
+func (d *data) fill(run *runtypes.Run, failed bool) {
+	run.Inputs = d.Input
+	switch {
+	case !failed:
+		run.Outputs = toolOutput(d.Response)
+	case d.Text == "":
+		run.Error = "tool failed"
+	default:
+		run.Error = d.Text
+	}
+}
+
+// carry tells a run what its call's hook carried, if it did.
+func (t *timing) carry(src integrations.Source, run *runtypes.Run) bool {
+	if t.Ref == "" {
+		return false
+	}
+	e, err := src.Recall(t.Ref)
+	if err != nil {
+		return false
+	}
+	var d data
+	if json.Unmarshal(e.Data, &d) != nil {
+		return false
+	}
+	d.fill(run, t.Failed)
+	return true
+}
+
+// startedAgent is the subagent that a call's response names.
+func startedAgent(response json.RawMessage) string {
+	if len(response) == 0 || response[0] != '{' {
+		return ""
+	}
+	var started struct {
+		Agent string `json:"agentId"`
+	}
+	_ = json.Unmarshal(response, &started) // a response of another shape names none
+	return started.Agent
 }

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/tracesmith/tracesmith/internal/replay"
 	"github.com/tracesmith/tracesmith/runtypes"
 )
@@ -319,6 +321,22 @@ func TestASessionThatKeepsNoTranscriptIsTracedFromItsHooks(t *testing.T) {
 	}
 	if n := len(of(runs, runtypes.KindTool)); n != 2 {
 		t.Errorf("%d tool calls, want 2", n)
+	}
+}
+
+func TestASubagentThatKeepsNoTranscriptIsTracedFromItsHooks(t *testing.T) {
+	runs := replayed(t, "no-session-persistence-subagent")
+	if diff := cmp.Diff([]string{"under Agent: Bash Read"}, outline(runs)); diff != "" {
+		t.Errorf("subagents (-want +got):\n%s", diff)
+	}
+	agent := one(t, runs, runtypes.KindSubagent)
+	if start, end := times(t, agent); !strings.Contains(string(agent.Outputs), "There are 2 widgets.") || !start.Before(end) {
+		t.Errorf("the subagent says %s from %s to %s", agent.Outputs, start, end)
+	}
+	for _, tool := range of(runs, runtypes.KindTool) {
+		if len(tool.Inputs) == 0 || len(tool.Outputs) == 0 || tool.Metadata()["content_missing"] != nil {
+			t.Errorf("%s: in %s, out %s", tool.Name, tool.Inputs, tool.Outputs)
+		}
 	}
 }
 

@@ -290,7 +290,7 @@ func (r *reducer) advanceTurn(src integrations.Source, t *turn, hard bool) (ops 
 	if err := r.recall(src, t); err != nil {
 		return ops, false, err
 	}
-	ops = append(ops, r.emit(t, th, root, hard, over, end)...)
+	ops = append(ops, r.emit(src, t, th, root, hard, over, end)...)
 	if over {
 		t.conclude(root, th)
 		ops = append(ops, runtypes.Op{Verb: runtypes.Patch, Run: t.finish(root, th, end)})

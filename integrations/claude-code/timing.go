@@ -19,6 +19,7 @@ type timing struct {
 	Failed    bool      `json:"failed,omitempty"`
 	Ran       *float64  `json:"ran,omitempty"` // milliseconds, without waiting for a person
 	MCP       string    `json:"mcp,omitempty"`
+	Ref       string    `json:"ref,omitempty"` // the event that holds its content, where no transcript does
 }
 
 // times are a call's start and end as hooks know them, else as given: the transcript
@@ -66,6 +67,9 @@ func (r *reducer) heardTool(e integrations.Event, d *data) {
 		t.Pre, t.InputHash = e.At, d.InputHash
 	case "PostToolUse", "PostToolUseFailure":
 		t.Post, t.Ran, t.Failed = e.At, d.DurationMS, e.Kind == "PostToolUseFailure"
+		if len(d.Input) > 0 {
+			t.Ref = e.Ref
+		}
 	}
 	if d.MCP != "" {
 		t.MCP = d.MCP

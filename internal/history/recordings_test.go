@@ -144,7 +144,7 @@ func mustImport(t *testing.T, cfg Config) Report {
 
 // hookOnly are recordings with runs that no transcript has: a prompt that another
 // hook refused has neither a line of its own nor an id there.
-var hookOnly = map[string]int{"prompt-blocked-by-hook": 1, "no-session-persistence": 3}
+var hookOnly = map[string]int{"prompt-blocked-by-hook": 1, "no-session-persistence": 3, "no-session-persistence-subagent": 5}
 
 func TestImportGivesTheIDsOfLiveCapture(t *testing.T) {
 	for _, name := range recordings(t) {
