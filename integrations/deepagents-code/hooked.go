@@ -11,8 +11,8 @@ import (
 )
 
 // hear adds what hooks told of tools, subagents and compactions that the database does
-// not know of: somebody registered them by hand. Where one subagent works, a tool that
-// begins is taken for its own: no hook says whose it is.
+// not know of: somebody registered them by hand. Where no hook says whose a tool is that
+// begins, and one subagent works, it is taken for that one's.
 func (s *story) hear(src integrations.Source, t *turn) (lost error) {
 	var working []*scope
 	for _, ref := range t.Heard {
@@ -24,8 +24,13 @@ func (s *story) hear(src integrations.Source, t *turn) (lost error) {
 		switch e.Kind {
 		case preTool:
 			owner := s.own()
-			if len(working) == 1 && d.Tool != toolTask {
+			if one := s.below(d.Agent); one != nil {
+				owner = one
+			} else if len(working) == 1 && d.Tool != toolTask {
 				owner = working[0]
+			}
+			if owner.task == d.ToolID { // the call that started it
+				owner = s.own()
 			}
 			s.started(owner, e.At, d)
 		case postTool, failedTool:

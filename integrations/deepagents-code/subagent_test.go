@@ -34,3 +34,59 @@ func TestASubagentsWorkIsBelowItsCall(t *testing.T) {
 		t.Errorf("inputs %s", agent.Inputs)
 	}
 }
+
+// Of two that work at once no hook need say whose a tool is; one that does is believed.
+func TestAToolThatNamesItsSubagentIsBelowIt(t *testing.T) {
+	runs := altered(t, "hooks_subagent", func(dir string) {
+		lines(t, dir, func(list []string) (out []string) {
+			for _, line := range list {
+				if is(line, "PreToolUse") && !strings.Contains(line, `"tool_name":"task"`) {
+					line = strings.Replace(line, `"tool_name"`, `"agent_id":"call_t1","agent_type":"explore","tool_name"`, 1)
+				}
+				out = append(out, line)
+				if is(line, "SubagentStart") || is(line, "PreToolUse") && strings.Contains(line, `"tool_name":"task"`) {
+					out = append(out, strings.ReplaceAll(line, "call_t1", "call_t2"))
+				}
+			}
+			return out
+		})
+	})
+	agents := map[string]string{}
+	for _, run := range of(runs, runtypes.KindSubagent) {
+		agents[run.ID], _ = run.Metadata()["ls_subagent_id"].(string)
+	}
+	if len(agents) != 2 {
+		t.Fatalf("subagents %v", agents)
+	}
+	for _, run := range of(runs, runtypes.KindTool) {
+		if run.Name != "task" && agents[run.ParentRunID] != "call_t1" {
+			t.Errorf("%s is below %q", run.Name, agents[run.ParentRunID])
+		}
+	}
+}
+
+func TestASubagentThatIsToldOfBeforeItsCallIsBelowIt(t *testing.T) {
+	want := len(replayed(t, "hooks_subagent"))
+	runs := altered(t, "hooks_subagent", func(dir string) {
+		lines(t, dir, func(list []string) []string {
+			for i, line := range list {
+				list[i] = strings.ReplaceAll(line, `"tool_name":"task"`, `"tool_name":"delegate"`)
+				if is(line, "SubagentStart") {
+					at, call, _ := strings.Cut(list[i-1], `,"event"`)
+					later, begun, _ := strings.Cut(line, `,"event"`)
+					list[i-1], list[i] = at+`,"event"`+begun, later+`,"event"`+call
+				}
+			}
+			return list
+		})
+	})
+	agents := of(runs, runtypes.KindSubagent)
+	if len(agents) != 1 || len(runs) != want {
+		t.Fatalf("%d subagents, %d runs of %d", len(agents), len(runs), want)
+	}
+	for _, run := range of(runs, runtypes.KindTool) {
+		if run.Name == "delegate" && run.ID != agents[0].ParentRunID {
+			t.Error("the subagent is not below the call that started it")
+		}
+	}
+}
