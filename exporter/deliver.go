@@ -30,6 +30,9 @@ func (c *Client) deliverOnce(ctx context.Context, items []*item) error {
 
 // deliverUntil is deliverOnce with the time at which to give up an outage.
 func (c *Client) deliverUntil(ctx context.Context, items []*item, until time.Time) error {
+	for _, it := range items {
+		it.adopt(&c.orphan) // the post may have been dropped since: both were in one request
+	}
 	again := func(part []*item) error { return c.deliverUntil(ctx, part, until) }
 	if c.tooSlow(items) {
 		return c.each(halves(items), again)
@@ -118,6 +121,7 @@ func (c *Client) resolveConflict(ctx context.Context, items []*item) error {
 	if len(items) > 1 {
 		return c.each(slices.Chunk(items, 1), func(one []*item) error { return c.deliverOnce(ctx, one) })
 	}
+	c.orphan.forget(items[0].id())
 	if it := items[0]; c.cfg.Dialect == nil && it.more() {
 		c.stats.delivered(it.asPatch())
 		return nil // deliver sends it, with the others of its request

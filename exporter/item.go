@@ -113,8 +113,12 @@ func (it *item) asPatch() (settled int) {
 	return settled
 }
 
-// asPost turns a patch whose post was dropped into one.
-func (it *item) asPost() { it.verb, it.wire.verb = runtypes.Post, runtypes.Post }
+// adopt makes a post of a patch whose own was dropped.
+func (it *item) adopt(o *orphans) {
+	if it.verb == runtypes.Patch && o.has(it.id()) {
+		it.verb, it.wire.verb = runtypes.Post, runtypes.Post
+	}
+}
 
 // settle marks the item as delivered or dropped and lets go of its bytes.
 func (it *item) settle() {
@@ -124,9 +128,7 @@ func (it *item) settle() {
 
 // prepare redacts a copy of the run and serialises it, once.
 func (it *item) prepare(c *Client) *DropError {
-	if it.verb == runtypes.Patch && c.orphan.left(it.id()) {
-		it.asPost()
-	}
+	it.adopt(&c.orphan)
 	if it.spooled() {
 		return nil
 	}

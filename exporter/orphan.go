@@ -17,7 +17,7 @@ const mostOrphans = 1 << 16
 type orphans struct {
 	mu    sync.Mutex
 	ids   map[uuid.UUID]struct{}
-	order []uuid.UUID // oldest first
+	order []uuid.UUID // oldest first; some may be gone from ids
 }
 
 // lost remembers the posts among ops.
@@ -46,8 +46,15 @@ func (o *orphans) lost(ops ...runtypes.Op) {
 	}
 }
 
-// left reports whether a run's post was dropped.
-func (o *orphans) left(id uuid.UUID) bool {
+// forget notes that a post was taken after all.
+func (o *orphans) forget(id uuid.UUID) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	delete(o.ids, id)
+}
+
+// has reports whether a run's post was dropped.
+func (o *orphans) has(id uuid.UUID) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	_, ok := o.ids[id]

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/uuid"
@@ -95,6 +96,34 @@ func TestAPatchTakesThePlaceOfAPostThatWasRefused(t *testing.T) {
 	})
 }
 
+// After an outage a post is sent again in one request with the patch that came meanwhile.
+func TestAPatchInOneRequestWithItsPostTakesItsPlaceWhereThatIsRefused(t *testing.T) {
+	m := new(memory)
+	spooling(t, m, func(c *Config) { c.InFlight = 2 }, func(t *testing.T, s *langsmith, d *drops, b *Batcher) {
+		s.script(first(1, &reply{status: 401, delay: 2 * time.Second}))
+		submit(t, b, post(pending(1)))
+		time.Sleep(time.Second)
+		submit(t, b, patch(ended(1)))
+		time.Sleep(10 * time.Second)
+		s.script(func(_ int, c call) *reply {
+			for _, has := range c.has {
+				if has["inputs"] != nil {
+					return status(422)
+				}
+			}
+			return nil
+		})
+		time.Sleep(2 * refusedRest)
+		synctest.Wait()
+		if id := ended(1).ID.String(); s.runs[id]["post"] == nil || s.field(id, "end_time") == "" {
+			t.Errorf("run %v, requests %v", s.runs[id], s.seen())
+		}
+		if len(d.ops) != 1 || d.why[0].Reason != ReasonRejected || m.left(t) != 0 {
+			t.Errorf("dropped %v, %d left", d.why, m.left(t))
+		}
+	})
+}
+
 func TestAPostThatWasTakenForLostStillGetsItsEnd(t *testing.T) {
 	tune := func(c *Config) { c.MaxElapsed = time.Second }
 	batching(t, tune, func(t *testing.T, s *langsmith, _ *drops, b *Batcher) {
@@ -127,7 +156,7 @@ func TestOrphansAreBounded(t *testing.T) {
 	if len(o.ids) > mostOrphans || len(o.order) > mostOrphans {
 		t.Errorf("%d are remembered, %d in order", len(o.ids), len(o.order))
 	}
-	if o.left(old.ID) {
+	if o.has(old.ID) {
 		t.Error("the oldest is not forgotten")
 	}
 }
