@@ -64,7 +64,7 @@ func besieged(t *testing.T, seed uint64, tune func(*Config), between func(*testi
 			all = append(all, turn(n, 3)...)
 		}
 		s.mu.Lock()
-		s.conflict, s.info, s.answer = true, infoAll, hostile(rng, all[poisoned])
+		s.conflict, s.info, s.answer = true, infoAll, hostile(rand.New(rand.NewPCG(seed, 2)), all[poisoned])
 		s.mu.Unlock()
 		for _, op := range all {
 			_ = b.Submit(op) // what it refuses is counted
