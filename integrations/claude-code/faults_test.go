@@ -1,6 +1,7 @@
 package claudecode_test
 
 import (
+	"encoding/json"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -85,6 +86,25 @@ func TestAPromptTypedWhileBusyJoinsTheRunningTurn(t *testing.T) {
 	}
 	if in := string(root.Inputs); strings.Contains(in, "queued while busy") {
 		t.Errorf("the queued prompt stands for the turn's own: %s", in)
+	}
+}
+
+// Its hook named the turn that ran when it was typed, and an interrupted turn has no Stop.
+func TestAQueuedPromptThatIsInterruptedIsATurn(t *testing.T) {
+	runs := replayed(t, "tui-queued-interrupted")
+	cut := of(runs, runtypes.KindInterrupted)
+	if len(cut) != 2 || len(of(runs, runtypes.KindRoot)) != 1 {
+		t.Fatalf("%d interrupted turns, want 2 before one that ended", len(cut))
+	}
+	queued := cut[1]
+	if !strings.Contains(string(queued.Inputs), "SCENARIO:slow two") || queued.Error != "Interrupted by user" {
+		t.Errorf("the queued turn was asked %s and says %q", queued.Inputs, queued.Error)
+	}
+	if meta := queued.Metadata(); meta["turn_number"] != json.Number("2") || meta["partial"] != nil {
+		t.Errorf("turn number %v, partial %v", meta["turn_number"], meta["partial"])
+	}
+	if last := one(t, runs, runtypes.KindRoot).Metadata(); last["turn_number"] != json.Number("3") {
+		t.Errorf("the next turn's number is %v", last["turn_number"])
 	}
 }
 

@@ -74,6 +74,9 @@ func (r *reducer) locatedAt(t *turn, l *line, at int64, earlier int) {
 	if t.CWD == "" {
 		t.CWD = l.CWD
 	}
+	if t.At.IsZero() && l.queued() {
+		t.At = l.Timestamp // its hook named another turn
+	}
 	t.Text = "" // the line has it
 }
 

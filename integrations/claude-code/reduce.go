@@ -22,6 +22,7 @@ type reducer struct {
 	Count      int                         `json:"count,omitempty"`     // turns begun in this thread
 	From       int64                       `json:"from,omitempty"`      // where to look for the next turn's prompt
 	Ended      bool                        `json:"ended,omitempty"`
+	Queued     bool                        `json:"queued,omitempty"` // a prompt was typed while the last turn ran
 	Model      string                      `json:"model,omitempty"`
 	Turns      []*turn                     `json:"turns,omitempty"`      // open ones, oldest first
 	Closed     []string                    `json:"closed,omitempty"`     // prompts of the last turns that were closed
@@ -62,13 +63,15 @@ func (r *reducer) Apply(src integrations.Source, e integrations.Event) ([]runtyp
 		r.Compacting.release()
 		return r.advance(src, true)
 	case integrations.Dead:
+		unread := r.dequeue(src, "")
 		for _, t := range r.Turns {
 			t.Dead = true
 		}
 		r.Ended = true
 		r.releaseAgents(true)
 		r.Compacting.release()
-		return r.advance(src, true)
+		ops, err := r.advance(src, true)
+		return ops, errors.Join(unread, err)
 	}
 	var d data
 	if err := json.Unmarshal(e.Data, &d); err != nil {
@@ -81,6 +84,10 @@ func (r *reducer) Apply(src integrations.Source, e integrations.Event) ([]runtyp
 		r.Transcript = d.Transcript
 	}
 	r.heardCompaction(e, &d)
+	var unread error
+	if r.idle(e, &d) {
+		unread = r.dequeue(src, d.Prompt)
+	}
 	var ops []runtypes.Op
 	if d.Agent != "" && d.AgentType+d.Tool != "" {
 		r.heardAgent(e, &d)
@@ -88,7 +95,7 @@ func (r *reducer) Apply(src integrations.Source, e integrations.Event) ([]runtyp
 	r.heardTool(e, &d)
 	ops = append(ops, r.heard(e, &d)...)
 	more, err := r.advance(src, false)
-	return append(ops, more...), err
+	return append(ops, more...), errors.Join(unread, err)
 }
 
 // Status implements integrations.Reducer.
@@ -159,6 +166,9 @@ func (r *reducer) heard(e integrations.Event, d *data) []runtypes.Op {
 	case "UserPromptSubmit":
 		if t.First.Equal(e.At) { // else it joined the running turn, whose own event may have been lost
 			t.begin(e, d)
+			r.Queued = false
+		} else {
+			r.Queued = true
 		}
 		return nil
 	case "Stop":

@@ -28,6 +28,7 @@ type line struct {
 	PromptID         string          `json:"promptId"`
 	PermissionMode   string          `json:"permissionMode"`
 	TurnOrigin       string          `json:"turnOrigin"`
+	PromptSource     string          `json:"promptSource"`
 	Origin           *origin         `json:"origin"`
 	IsMeta           bool            `json:"isMeta"`
 	IsCompactSummary bool            `json:"isCompactSummary"`
@@ -278,6 +279,9 @@ func (l *line) task() string {
 	id, _, _ := strings.Cut(rest, "</task-id>")
 	return id
 }
+
+// queued reports whether a turn's prompt was typed while another turn ran.
+func (l *line) queued() bool { return l.PromptSource == "queued" }
 
 // resumes reports whether a line of a subagent's file is a message that it was sent.
 // What its own subagents report bears another mark.
