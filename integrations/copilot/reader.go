@@ -151,6 +151,9 @@ func (r *reducer) take(rec *record) (ended bool) {
 	}
 	s := r.reader.root
 	if fresh && r.Place.take(rec) || !fresh && (&place{}).take(rec) {
+		if fresh && rec.kind == "session.start" { // a fork's log begins with a copy of what was before it
+			r.Since = max(r.Since, rec.at.UnixMilli())
+		}
 		if _, opens := rec.data.(*opening); opens { // another process goes on
 			r.lasted(r.reader.last)
 			return r.cut()

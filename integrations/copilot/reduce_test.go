@@ -222,6 +222,26 @@ func TestTurnsBeforeTheFirstHookAreCountedAndNotTold(t *testing.T) {
 	y.wants()
 }
 
+func TestWhatAForkCopiedIsNotItsOwn(t *testing.T) {
+	x := tell(t)
+	x.turn("i1", "c1", "one")
+	copied := x.src.files[logPath()]
+	x.at = x.at.Add(1e9)
+	delete(x.src.files, logPath())
+	x.log(startLine())
+	x.src.files[logPath()] += copied
+	x.log(`session.info {"infoType":"fork"}`, `session.resume {}`)
+	y := tell(t)
+	y.src, y.at = x.src, x.at
+	y.hook(sessionStart, data{Source: "new", Stamp: 1}) // as import tells it
+	y.turn("i2", "c2", "two")
+	y.own(integrations.Grew)
+	y.wants("root GitHub Copilot CLI Turn", "  llm GitHub Copilot CLI 10/2")
+	if root := y.runs[y.list[0]]; root.Identity.TurnID != "i2" || root.Identity.TurnNumber != 2 {
+		t.Errorf("turn %s, number %d", root.Identity.TurnID, root.Identity.TurnNumber)
+	}
+}
+
 func TestThePartThatWasOnAtTheFirstHookIsTold(t *testing.T) {
 	x := tell(t)
 	x.log(startLine(), promptLine("i1", "hello"))
