@@ -62,7 +62,7 @@ func (a *app) forget(ctx context.Context, state *journal.State, from *store.Stor
 	removed, err := from.Forget(ctx, trace) // last: without it the trace is not found again
 	held := errors.Is(err, store.ErrHeld)
 	if err != nil && !held {
-		return err
+		return mendStore(err)
 	}
 	fmt.Fprintf(a.stdout, "removed from this machine: %s of trace %s, %d copies of requests, %d refused writes\n", count(removed, "run"), trace, copies, refused)
 	a.tellJournal(state, runs)
@@ -73,13 +73,15 @@ func (a *app) forget(ctx context.Context, state *journal.State, from *store.Stor
 	return nil
 }
 
-// forgetSent removes the copies of requests that hold something of a trace.
+// forgetSent removes the copies of requests that hold something of a trace, and those
+// that cannot be understood.
 func forgetSent(state *journal.State, trace string) (n int, err error) {
 	for each, err := range state.EachSent() {
-		if err != nil {
+		garbled := errors.Is(err, journal.ErrGarbled) // it may hold anything
+		if err != nil && !garbled {
 			return n, err
 		}
-		if slices.ContainsFunc(takeApart(each), func(p part) bool { return p.trace == trace }) {
+		if garbled || slices.ContainsFunc(takeApart(each), func(p part) bool { return p.trace == trace }) {
 			if err := state.ForgetSent(each); err != nil {
 				return n, err
 			}

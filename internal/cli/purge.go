@@ -69,7 +69,7 @@ func (a *app) purge(state *journal.State, yes, dryRun bool) error {
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("purge: the rest is removed: %w", err)
+		return fmt.Errorf("purge: not all of it is removed: %w", err)
 	}
 	fmt.Fprintln(a.stdout, "removed")
 	return nil

@@ -87,6 +87,7 @@ func (w *writes) muted(root *runtypes.Run) bool {
 		mute, err := each.Mute()
 		if err != nil {
 			w.d.log.Error("mute", "session", each.Key(), "error", err.Error())
+			w.lost[journal.DropMute]++
 		}
 		if err != nil || mute.Covers(root.Start) {
 			return true

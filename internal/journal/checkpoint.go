@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -157,13 +156,13 @@ func readVersioned(path string, into any) error {
 		Version int `json:"version"`
 	}
 	if json.Unmarshal(raw, &head) != nil {
-		return fmt.Errorf("journal: %s is garbled: %w", filepath.Base(path), os.ErrNotExist)
+		return &garbledError{filepath.Base(path)}
 	}
 	if head.Version != FormatVersion {
 		return fmt.Errorf("journal: %s is %w: format version %d, not %d", filepath.Base(path), ErrVersion, head.Version, FormatVersion)
 	}
 	if json.Unmarshal(raw, into) != nil {
-		return fmt.Errorf("journal: %s is garbled: %w", filepath.Base(path), os.ErrNotExist)
+		return &garbledError{filepath.Base(path)}
 	}
 	return nil
 }

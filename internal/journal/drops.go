@@ -22,6 +22,7 @@ const (
 	DropUnsent    = "unsent"        // a run of an agent that ended before it could be delivered
 	DropReducer   = "reducer"       // an event that the reducer could not take
 	DropExpired   = "expired"       // a session removed before all of it was delivered
+	DropMute      = "mute_garbled"  // a turn of which cannot be read whether it was muted
 	DropLongLine  = "long_line"     // a transcript's line beyond the limit
 	DropCount     = "garbled_count" // a count of losses that cannot be read
 )

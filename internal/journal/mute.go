@@ -56,7 +56,8 @@ func (s *Session) Mute() (Mute, error) {
 		return m, nil
 	}
 	if err := readVersioned(path, &m); err != nil {
-		return Mute{}, fmt.Errorf("journal: mute: %s", err.Error()) // not as one that is missing
+		// Not as one that is missing.
+		return Mute{}, fmt.Errorf("%s: until %s is moved away, turns of the session go nowhere", err.Error(), path)
 	}
 	return m, nil
 }

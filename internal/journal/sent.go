@@ -3,6 +3,7 @@ package journal
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -26,6 +27,9 @@ const (
 )
 
 const sentDir = "sent"
+
+// ErrGarbled says that a copy of a request cannot be understood.
+var ErrGarbled = errors.New("garbled")
 
 // Sent is a request that a destination has accepted, as it was sent, before
 // compression.
@@ -95,7 +99,7 @@ func (s *State) sentNames() ([]string, error) {
 }
 
 // EachSent yields what was sent, the newest first. What cannot be read is an error and
-// hides nothing else.
+// hides nothing else; if it is garbled, ForgetSent takes it all the same.
 func (s *State) EachSent() iter.Seq2[Sent, error] {
 	return func(yield func(Sent, error) bool) {
 		names, err := s.sentNames()
@@ -128,7 +132,7 @@ func (s *State) readSent(name string) (Sent, error) {
 	head, body, _ := bytes.Cut(raw, []byte("\n"))
 	r := Sent{name: name, Body: body}
 	if json.Unmarshal(head, &r) != nil {
-		return Sent{}, fmt.Errorf("journal: sent: %s is garbled", name)
+		return Sent{name: name}, fmt.Errorf("journal: sent: %s is %w", name, ErrGarbled)
 	}
 	return r, nil
 }
