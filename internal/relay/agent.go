@@ -85,7 +85,7 @@ func (t *turn) Apply(src integrations.Source, e integrations.Event) ([]runtypes.
 	case integrations.Idle:
 		ops, err := t.release(src)
 		if t.Left || t.settled() {
-			ops = append(ops, t.close(src, interruptedByUser, false)...)
+			ops = append(ops, t.close(src, interruptedByUser, t.Left)...)
 		}
 		return ops, err
 	case integrations.Dead:
@@ -99,7 +99,7 @@ func (t *turn) Apply(src integrations.Source, e integrations.Event) ([]runtypes.
 func (t *turn) Status() integrations.Status {
 	return integrations.Status{
 		Open:    len(t.Open),
-		Waiting: len(t.Late) > 0 || t.settled() || t.Left && t.Open[t.Root] != nil,
+		Waiting: len(t.Late) > 0 || t.settled() || t.Left && len(t.Open) > 0,
 		Ended:   len(t.Open) == 0 && len(t.Late) == 0,
 	}
 }

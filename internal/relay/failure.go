@@ -13,6 +13,7 @@ const (
 	interruptedByUser = "Interrupted by user"
 	processEnded      = "The agent's process ended"
 	pausedForAnswer   = "Paused for an answer"
+	outlived          = "The turn ended before it did"
 )
 
 // Bounds of an error, in bytes: of what went wrong, and of where, of which the end tells

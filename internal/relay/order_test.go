@@ -2,7 +2,8 @@ package relay
 
 import (
 	"bytes"
-	"encoding/json"
+	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -12,8 +13,9 @@ import (
 	"github.com/tracesmith/tracesmith/runtypes"
 )
 
-// fold is what a turn makes of writes as they come, and of the drainer's own events.
-func fold(t *testing.T, list []native, own ...string) map[string]*runtypes.Run {
+// fold is what a turn makes of writes as they come, and of the drainer's own events, which
+// have no run.
+func fold(t *testing.T, list []native) map[string]*runtypes.Run {
 	t.Helper()
 	src, turn, runs := &told{}, newTurn(), map[string]*runtypes.Run{}
 	apply := func(e integrations.Event) {
@@ -34,20 +36,68 @@ func fold(t *testing.T, list []native, own ...string) map[string]*runtypes.Run {
 		}
 	}
 	for _, each := range list {
-		raw, err := json.Marshal(each.run)
+		if each.run == nil {
+			apply(integrations.Event{Kind: string(each.verb)})
+			continue
+		}
+		writes, err := ingest.Decode(httptest.NewRequest(http.MethodPost, "/runs/batch", nil), batchOf([]native{each}), ingest.Limits{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		var w runtypes.Wire
-		if err := json.Unmarshal(raw, &w); err != nil {
-			t.Fatal(err)
+		for _, w := range slices.Concat(writes.Posts, writes.Patches) {
+			apply(src.line(string(each.verb), w))
 		}
-		apply(src.line(string(each.verb), w))
-	}
-	for _, kind := range own {
-		apply(integrations.Event{Kind: kind})
 	}
 	return runs
+}
+
+// A client may be killed, or the user stop it and ask something else, at any moment; what
+// was under way then may still come.
+func TestATurnThatIsCutOffAnywhereEndsOnce(t *testing.T) {
+	for _, name := range []string{"hang", "dasub"} {
+		list := halves(fixture(t, name))
+		for end, own := range map[string][]native{
+			"killed": {{verb: integrations.Dead}},
+			"left":   {{verb: lineNext}, {verb: integrations.Idle}},
+		} {
+			for at := 1; at <= len(list); at += 3 {
+				for _, rest := range [][]native{nil, list} {
+					runs := fold(t, slices.Concat(list[:at], own, rest, own))
+					var wires []runtypes.Wire
+					for _, run := range runs {
+						w, err := runtypes.Encode(runtypes.Op{Verb: runtypes.Post, Run: run})
+						if err != nil {
+							t.Fatal(err)
+						}
+						if wires = append(wires, w); w.EndTime == "" {
+							t.Errorf("%s, %s at %d: %s is open", name, end, at, w.Name)
+						}
+					}
+					for _, v := range runtypes.ValidateWire(wires) {
+						t.Errorf("%s, %s at %d: %v", name, end, at, v)
+					}
+				}
+			}
+		}
+	}
+}
+
+// An end that was lost is not waited for beyond the turn, nor told of the turn itself.
+func TestARunThatOutlivesItsTurnIsEndedByTheNext(t *testing.T) {
+	s := newStory("thread", "turn-1", 1)
+	root := s.run(nil, "agent", "chain", nil)
+	tool := s.run(root, "execute", "tool", nil)
+	list := []native{begin(root), begin(tool), s.end(root, says("ok"), ""), {verb: lineNext}}
+	if runs := fold(t, list); runs[tool["id"].(string)].Pending() != true {
+		t.Error("its end may be on its way")
+	}
+	runs := fold(t, append(list, native{verb: integrations.Idle}))
+	if got := runs[tool["id"].(string)]; !got.Interrupted || got.Error != outlived {
+		t.Errorf("%+v", got)
+	}
+	if got := runs[root["id"].(string)]; got.Interrupted || got.Pending() {
+		t.Errorf("%+v", got)
+	}
 }
 
 // A client that was away for a while sends what it has, and not all of that in order.
@@ -58,7 +108,7 @@ func TestWhatWaitsInVainIsTakenPostsAndParentsFirst(t *testing.T) {
 	outer := s.run(lost, "outer", "chain", nil)
 	tool := s.run(outer, "execute", "tool", nil)
 	tool["inputs"] = map[string]any{"input": "ls"}
-	runs := fold(t, []native{begin(root), s.end(tool, map[string]any{"output": "x"}, ""), begin(tool), begin(outer)}, integrations.Idle)
+	runs := fold(t, []native{begin(root), s.end(tool, map[string]any{"output": "x"}, ""), begin(tool), begin(outer), {verb: integrations.Idle}})
 	got := runs[tool["id"].(string)]
 	if got == nil || !strings.Contains(string(got.Inputs), "ls") || got.End.IsZero() {
 		t.Fatalf("%+v", got)

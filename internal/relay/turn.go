@@ -235,7 +235,7 @@ func (t *turn) close(src integrations.Source, reason string, all bool) []runtype
 	root := t.Open[t.Root]
 	delete(t.Open, t.Root)
 	var last []runtypes.Op
-	at := t.Last
+	at, halted := t.Last, false
 	if root != nil {
 		whole := t.Live <= 0 && t.End != nil && !t.End.Awaiting
 		done := *root
@@ -243,15 +243,18 @@ func (t *turn) close(src integrations.Source, reason string, all bool) []runtype
 		if !whole {
 			runtypes.Interrupt(&done, done.End, reason)
 		}
-		all = all || done.Interrupted
-		at = done.End
+		at, halted = done.End, done.Interrupted
+		all = all || halted
 		last = []runtypes.Op{{Verb: runtypes.Patch, Run: &done}}
 	}
 	if !all {
 		return last
 	}
-	if reason == "" {
+	switch {
+	case reason != processEnded && halted:
 		reason = interruptedByUser
+	case reason != processEnded:
+		reason = outlived
 	}
 	below := slices.Collect(maps.Values(t.Open))
 	slices.SortFunc(below, func(a, b *runtypes.Run) int { return strings.Compare(b.DottedOrder, a.DottedOrder) })
