@@ -67,6 +67,10 @@ const (
 // it: a drainer that comes late may find a rollout of any size.
 const maxOps = 4 << 20
 
+// maxPiece bounds the bytes of a turn that are read at once: each call repeats what was
+// said before it, so that they may give many times as many bytes of runs.
+const maxPiece = 512 << 10
+
 func sizeOf(ops []runtypes.Op) int {
 	n := 0
 	for _, op := range ops {

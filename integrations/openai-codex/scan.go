@@ -168,7 +168,7 @@ func (r *reducer) read(src integrations.Source) (ended bool, err error) {
 	}
 	if r.reader == nil {
 		r.reader = newReader(r.Rollout, r.From, r.Total)
-		r.reader.root, r.reader.piece = true, maxOps
+		r.reader.root, r.reader.piece = true, maxPiece
 		r.reader.late = func(rec *record) {
 			if rec.offset >= r.From {
 				r.late(rec)

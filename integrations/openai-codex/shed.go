@@ -1,6 +1,10 @@
 package openaicodex
 
-import "github.com/tracesmith/tracesmith/internal/agentkit"
+import (
+	"strings"
+
+	"github.com/tracesmith/tracesmith/internal/agentkit"
+)
 
 // A turn may go on for hours. What of it has gone out and stands too far back for a
 // later call to repeat is let go.
@@ -71,7 +75,7 @@ func (t *tool) shed() {
 	var o outcome
 	o.err, o.class, o.interrupted = t.outcome()
 	t.ended = &o
-	t.input, t.text = nil, head(t.text)
+	t.input, t.text = nil, strings.Clone(head(t.text)) // a part holds the whole
 	if t.answered() {
 		t.output = text("")
 	}

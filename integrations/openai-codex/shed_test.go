@@ -3,6 +3,7 @@ package openaicodex
 import (
 	"encoding/json"
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -26,6 +27,14 @@ func (r *reducer) held() int {
 	return n
 }
 
+// inUse is what the whole process holds.
+func inUse() int64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
+
 // A turn of any length is told in pieces, and none but what later calls may repeat
 // stays in memory.
 func TestALongTurnIsToldInPiecesAndLetGo(t *testing.T) {
@@ -40,8 +49,10 @@ func TestALongTurnIsToldInPiecesAndLetGo(t *testing.T) {
 	src := &memory{files: map[string]string{rolloutOf(rootID): write(lines...)}}
 	r := newReducer(integrations.Options{})
 	seen, runs, most := map[string]bool{}, 0, 0
+	before, grown := inUse(), int64(0)
 	apply := func(e integrations.Event) {
 		t.Helper()
+		grown = max(grown, inUse()-before)
 		ops, err := r.Apply(src, e)
 		if err != nil {
 			t.Fatal(err)
@@ -80,6 +91,9 @@ func TestALongTurnIsToldInPiecesAndLetGo(t *testing.T) {
 	}
 	if limit := 5 * maxOps; most > limit {
 		t.Errorf("%d bytes of %d were in memory, want less than %d", most, calls*size, limit)
+	}
+	if limit := int64(4 * maxOps); grown > limit {
+		t.Errorf("%d bytes more of %d were in use between the pieces, want less than %d", grown, calls*size, limit)
 	}
 	if s := r.Status(); s.Open != 0 {
 		t.Errorf("status %+v", s)
