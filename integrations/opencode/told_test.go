@@ -466,3 +466,18 @@ func TestASubagentsSessionIsOfTheThreadItDescendsFrom(t *testing.T) {
 		}
 	}
 }
+
+func TestACommandThatTookTooLongFailed(t *testing.T) {
+	const note = "started\n\n<shell_metadata>\nshell tool terminated command after exceeding timeout 1500 ms. If this command needs more, retry.\n</shell_metadata>"
+	s := newStory()
+	s.session("ses_1", "")
+	s.prompt("ses_1", "msg_1", "go")
+	s.reply("ses_1", "msg_2", "msg_1", "build", s.begun())
+	s.part("ses_1", "msg_2", fmt.Sprintf(`"id":"prt_b","type":"tool","tool":"bash","callID":"c1","state":{"status":"completed","input":{},"output":%q,"metadata":{"exit":null},"time":{"start":%d,"end":%d}}`, note, s.t, s.t+50))
+	s.reply("ses_1", "msg_2", "msg_1", "build", s.done(`,"finish":"tool-calls"`))
+	s.event("session.idle", "ses_1", "")
+	const want = "shell tool terminated command after exceeding timeout 1500 ms"
+	if tool := kinds(s.runs(t), runtypes.KindTool)[0]; tool.Error != want {
+		t.Errorf("error %q, want %q", tool.Error, want)
+	}
+}

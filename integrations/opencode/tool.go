@@ -3,6 +3,7 @@ package opencode
 import (
 	"encoding/json"
 	"strconv"
+	"strings"
 
 	"github.com/tracesmith/tracesmith/integrations"
 	"github.com/tracesmith/tracesmith/internal/agentkit"
@@ -50,8 +51,8 @@ func (r *reducer) tool(src integrations.Source, t *turn, parent *runtypes.Run, x
 	return runtypes.Finish(run, end), nil
 }
 
-// problem is what went wrong in a call. OpenCode takes a command that failed and a tool
-// that there is not for a success.
+// problem is what went wrong in a call. OpenCode takes a command that failed or took too
+// long, and a tool that there is not, for a success.
 func (s *state) problem(tool string) string {
 	switch {
 	case s.Status == "error":
@@ -60,8 +61,21 @@ func (s *state) problem(tool string) string {
 		return agentkit.Clip(s.Output)
 	case s.Metadata.Exit != nil && *s.Metadata.Exit != 0:
 		return "exit code " + strconv.Itoa(*s.Metadata.Exit)
+	case s.Metadata.Exit == nil:
+		return s.timeout()
 	}
 	return ""
+}
+
+// timeout is what the output of a command says that took too long: it has no exit code.
+func (s *state) timeout() string {
+	const note = "<shell_metadata>\n"
+	at := strings.LastIndex(s.Output, note)
+	if at < 0 || !strings.Contains(s.Output[at:], "exceeding timeout") {
+		return ""
+	}
+	text, _, _ := strings.Cut(s.Output[at+len(note):], ". ")
+	return agentkit.Clip(text)
 }
 
 func output(text string) json.RawMessage {
