@@ -108,6 +108,13 @@ func TestAQueuedPromptThatIsInterruptedIsATurn(t *testing.T) {
 	}
 }
 
+func TestATurnThatAShellCommandBeganSaysTheCommand(t *testing.T) {
+	turn := of(replayed(t, "tui-bash-mode"), runtypes.KindRoot)[0]
+	if !strings.Contains(string(turn.Inputs), "echo hello from bash") {
+		t.Errorf("the turn was asked %s", turn.Inputs)
+	}
+}
+
 func TestCopiedHistoryOfAForkIsNotTracedAgain(t *testing.T) {
 	threads := map[any][]runtypes.Wire{}
 	for _, run := range replayed(t, "resume-and-fork") {

@@ -18,6 +18,7 @@ func (r *reducer) locate(src integrations.Source, t *turn) error {
 	}
 	var found *line
 	var at int64
+	var command *int64 // where the line before is a shell command
 	earlier := 0
 	for raw, err := range src.Lines(r.Transcript, r.From) {
 		if errors.Is(err, fs.ErrNotExist) {
@@ -42,12 +43,19 @@ func (r *reducer) locate(src integrations.Source, t *turn) error {
 		case l.PromptID == t.Prompt:
 			if found == nil && !(r.Forked && l.Timestamp.Before(r.Started)) {
 				found, at = &l, raw.Offset
+				if command != nil { // the prompt's line is its output
+					at = *command
+				}
 			}
 		case found != nil:
 			r.locatedAt(t, found, at, earlier)
 			return nil
 		default:
 			earlier++
+		}
+		command = nil
+		if l.PromptID == t.Prompt && l.typedCommand() {
+			command = &raw.Offset
 		}
 	}
 	if found != nil {

@@ -228,6 +228,11 @@ func isLocalCommand(text string) bool {
 	return strings.HasPrefix(text, "<command-name>") || strings.HasPrefix(text, "<local-command-")
 }
 
+// typedCommand reports whether a line is a shell command that the user typed.
+func (l *line) typedCommand() bool {
+	return l.Type == "user" && !l.IsMeta && strings.HasPrefix(contentText(l.Message.Content), "<bash-input>")
+}
+
 // isInterruptMarker matches by prefix: the rest of the sentence says in what.
 func isInterruptMarker(text string) bool {
 	return strings.HasPrefix(text, "[Request interrupted by user")
