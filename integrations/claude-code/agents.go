@@ -86,6 +86,19 @@ func (r *reducer) above(a *agent) *agentkit.Anchor {
 	return nil
 }
 
+// workflowRun is the id of the run that a Workflow call started: its stages' files
+// lie in a folder of that name.
+func workflowRun(result json.RawMessage) string {
+	if len(result) == 0 || result[0] != '{' {
+		return ""
+	}
+	var launched struct {
+		Run string `json:"runId"`
+	}
+	_ = json.Unmarshal(result, &launched) // a result of another shape names none
+	return launched.Run
+}
+
 // workflow is the run id in the path of a workflow's stage; "" of any other.
 func (a *agent) workflow() string {
 	dir := path.Dir(a.Path)

@@ -34,6 +34,12 @@ func (r *reducer) messenger(a *agent) *agentkit.Anchor {
 	return nil
 }
 
+// notification tells of a background task.
+type notification struct {
+	task string
+	at   time.Time
+}
+
 // heed takes what the notifications in a thread say of subagents.
 func (r *reducer) heed(th *thread) {
 	for _, n := range th.notified {

@@ -37,12 +37,6 @@ type thread struct {
 	notified  []notification // of background tasks, until they are heeded
 }
 
-// notification tells of a background task.
-type notification struct {
-	task string
-	at   time.Time
-}
-
 // entry is one thing of the conversation, in file order: exactly one field is set.
 type entry struct {
 	user   *line
@@ -282,19 +276,6 @@ func (t *thread) addUser(l *line) {
 	default:
 		t.entries = append(t.entries, entry{user: l})
 	}
-}
-
-// workflowRun is the id of the run that a Workflow call started: its stages' files
-// lie in a folder of that name.
-func workflowRun(result json.RawMessage) string {
-	if len(result) == 0 || result[0] != '{' {
-		return ""
-	}
-	var launched struct {
-		Run string `json:"runId"`
-	}
-	_ = json.Unmarshal(result, &launched) // a result of another shape names none
-	return launched.Run
 }
 
 // markResults notes that the tools answered since the last model message were
