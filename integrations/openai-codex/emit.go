@@ -146,7 +146,7 @@ func (r *reducer) root(t *turn, s *stretch) *runtypes.Run {
 	case s.prompt != nil:
 		root.Inputs = runtypes.Messages(*s.prompt)
 	case s.origin == "user_shell":
-		root.Inputs = runtypes.Messages(runtypes.Message{Role: "user", Content: "!" + s.tools[0].facts.command})
+		root.Inputs = runtypes.Messages(runtypes.Message{Role: "user", Content: "!" + s.shell})
 	case t.Text != "":
 		root.Inputs = runtypes.Messages(runtypes.Message{Role: "user", Content: t.Text})
 	}

@@ -68,6 +68,23 @@ func legacyFacts(r *record) *facts {
 	return f
 }
 
+// shellFacts reads what versions without items tell the model of a command that the user
+// typed; nil if a text is something else.
+func shellFacts(r *record, words string) *facts {
+	command, rest, ok := strings.Cut(strings.TrimPrefix(words, "<user_shell_command>\n<command>\n"), "\n</command>\n<result>\nExit code: ")
+	code, rest, cut := strings.Cut(rest, "\n")
+	if !ok || !cut || len(command) == len(words) || r.ordinal >= 0 {
+		return nil
+	}
+	f := &facts{at: r.at, name: "exec_command", command: command, input: field("command", command), shell: true}
+	if n, err := strconv.Atoi(code); err == nil {
+		f.exitCode = &n
+	}
+	_, rest, _ = strings.Cut(rest, "Output:\n")
+	f.text, _, _ = strings.Cut(rest, "\n</result>")
+	return f
+}
+
 // readResult reads an MCP result.
 func (f *facts) readResult(raw json.RawMessage) {
 	var result struct {

@@ -17,6 +17,7 @@ type stretch struct {
 	prompt    *runtypes.Message // what the user asked
 	typed     *runtypes.Message // what stands in the user's place where nobody asked
 	origin    string            // what else began the turn
+	shell     string            // the first command that the user typed
 	trigger   string            // what Codex says began it
 	parent    string            // the turn of another thread that started it
 	bytes     int64             // of its lines so far
@@ -143,6 +144,10 @@ func (s *stretch) addItem(r *record) {
 		case "user.text":
 			if s.typed == nil {
 				s.typed = &m
+			}
+		case "": // of a version without items
+			if f := shellFacts(r, contentText(i.Content)); f != nil {
+				s.learn("", f)
 			}
 		}
 	case i.Type == "agent_message":

@@ -166,7 +166,7 @@ func (s *stretch) learn(id string, f *facts) {
 			t.learn(f)
 		}
 	case f.shell:
-		s.origin = "user_shell"
+		s.origin, s.shell = "user_shell", cmp.Or(s.shell, f.command)
 		s.inner(id, f, nil)
 	case f.nested:
 		s.inner(id, f, s.scriptAt(f.began()))

@@ -2,6 +2,7 @@ package openaicodex
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -104,4 +105,29 @@ func TestACommandHangsUnderAScriptThatHadBegun(t *testing.T) {
 			t.Errorf("%s hangs under %s, want %s", command, parents[command], want)
 		}
 	}
+}
+
+// Versions without items tell the model alone of a command that the user typed.
+func TestACommandTypedInAnOlderVersionIsATool(t *testing.T) {
+	typed := func(code int, output string) string {
+		text := fmt.Sprintf("<user_shell_command>\n<command>\nmake\n</command>\n<result>\nExit code: %d\nDuration: 0.0400 seconds\nOutput:\n%s\n</result>\n</user_shell_command>", code, output)
+		return fmt.Sprintf(`response_item {"type":"message","role":"user","content":[{"type":"input_text","text":%q}]}`, text)
+	}
+	f := func(line, want, output string) {
+		t.Helper()
+		text := write(metaLine(rootID, ""), started(turnID, ""), line, doneLine(turnID, ""))
+		x := tell(t, map[string]string{rolloutOf(rootID): regexp.MustCompile(`"ordinal":\d+,`).ReplaceAllString(text, "")})
+		x.event("SessionStart", start("startup"))
+		x.own(integrations.Grew)
+		check(t, x, "root Codex Turn", "  tool exec_command"+want)
+		if in := string(x.run("Codex Turn").Inputs); !strings.Contains(in, `"!make"`) {
+			t.Errorf("inputs %s", in)
+		}
+		if out := string(x.run("exec_command").Outputs); out != fmt.Sprintf(`{"output":%q}`, output) {
+			t.Errorf("outputs %s", out)
+		}
+	}
+	f(typed(0, "built"), "", "built")
+	f(typed(2, "no rule"), ": exit code 2", "no rule")
+	f(typed(-1, "command aborted by user"), ": Interrupted by user", "command aborted by user")
 }
