@@ -161,6 +161,11 @@ func (s *Spool) adoptSegment(path string) error {
 	if err != nil {
 		return err
 	}
+	return s.enlist(seg)
+}
+
+// enlist makes what is open in another's segment wait with our own.
+func (s *Spool) enlist(seg *segment) error {
 	done, err := seg.settled()
 	if err != nil {
 		return errors.Join(err, seg.close())
@@ -175,7 +180,8 @@ func (s *Spool) adoptSegment(path string) error {
 		if errors.Is(err, errDamaged) {
 			s.stats.Damaged++
 		} else if err != nil && !errors.Is(err, io.EOF) {
-			s.skip(filepath.Base(path), err)
+			seg.rest = true
+			s.skip(filepath.Base(seg.path), err)
 		}
 		if err != nil {
 			break
@@ -189,7 +195,7 @@ func (s *Spool) adoptSegment(path string) error {
 	s.stats.Bytes += seg.size
 	s.stats.Entries += seg.open
 	s.stats.Adopted += seg.open
-	if seg.open == 0 {
+	if seg.spent(0) {
 		return s.drop(number)
 	}
 	return nil

@@ -23,6 +23,7 @@ type segment struct {
 	size int64 // of data
 	open int   // entries that are not settled
 	full bool  // nothing is appended any more
+	rest bool  // what follows could not be read: the files stay, for whoever can
 }
 
 func createSegment(path string) (*segment, error) {
@@ -119,6 +120,9 @@ func (s *segment) settled() (map[int64]bool, error) {
 }
 
 func (s *segment) close() error { return errors.Join(s.data.Close(), s.done.Close()) }
+
+// spent says whether nothing is left once n more entries are settled.
+func (s *segment) spent(n int) bool { return s.open <= n && !s.rest }
 
 // remove deletes the files: the entries first, so that no kill in between brings
 // settled ones back.

@@ -182,7 +182,7 @@ func (s *Spool) Done(tickets []uint64) error {
 			continue
 		}
 		s.stats.Entries -= len(offsets)
-		if number != s.active && seg.open <= len(offsets) {
+		if number != s.active && seg.spent(len(offsets)) {
 			faults = append(faults, s.drop(number))
 			continue
 		}
@@ -216,7 +216,7 @@ func (s *Spool) Close() error {
 	s.closed = true
 	var faults []error
 	for number, seg := range s.segments {
-		if seg.open == 0 {
+		if seg.spent(0) {
 			faults = append(faults, s.drop(number))
 			continue
 		}

@@ -301,6 +301,34 @@ func TestWhatIsNoSpoolsIsPassedOver(t *testing.T) {
 	}
 }
 
+func TestWhatADiskDoesNotReadStays(t *testing.T) {
+	dir := t.TempDir()
+	first := open(t, Config{Dir: dir})
+	put(t, first, 0, 3)
+	path := first.segments[first.active].path
+	first.abandon()
+
+	second := open(t, Config{Dir: t.TempDir()})
+	seg, err := openSegment(path, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seg.data.Close()
+	if seg.data, err = os.Open(dir); err != nil { // opens, and cannot be read
+		t.Fatal(err)
+	}
+	if err := second.enlist(seg); err != nil {
+		t.Fatal(err)
+	}
+	if got := second.Stats(); got.Damaged != 1 || got.Entries != 0 {
+		t.Errorf("%+v", got)
+	}
+	if err := second.Close(); err != nil {
+		t.Fatal(err)
+	}
+	take(t, open(t, Config{Dir: dir}), 0, 3)
+}
+
 func TestSegmentsWhoseLockIsGoneAreAdopted(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "[odd]") // no pattern
 	first := open(t, Config{Dir: dir, SegmentBytes: 20})
