@@ -18,35 +18,58 @@ import (
 func (r *reducer) inputs(f *family, upTo *reply) []runtypes.Message {
 	switch r.options.Inputs {
 	case integrations.InputsDelta:
-		return agentkit.Bounded(f.thread.said(upTo, true))
+		return agentkit.Bounded(f.thread.said(nil, upTo, true))
 	case integrations.InputsThread:
 		if f.parent.Kind != runtypes.KindRoot {
 			break // a subagent knows nothing of the conversation
 		}
-		return agentkit.Bounded(append(slices.Clone(r.history[f.prompt]), f.thread.said(upTo, false)...))
+		return agentkit.Bounded(f.thread.said(r.history[f.prompt], upTo, false))
 	}
-	return agentkit.Bounded(f.thread.said(upTo, false))
+	return agentkit.Bounded(f.thread.said(nil, upTo, false))
 }
 
-// said renders the thread's messages before a reply, or only those since the reply
-// before it. A nil reply means all of them.
-func (t *thread) said(upTo *reply, delta bool) []runtypes.Message {
-	var list []runtypes.Message
-	for _, e := range t.entries {
+// said renders what the model was told before a reply: the messages before the thread
+// and its own, or with delta those since the reply before it. From a compaction on
+// there are its summary and what it kept. A nil reply means all of them.
+func (t *thread) said(before []runtypes.Message, upTo *reply, delta bool) []runtypes.Message {
+	list := slices.Clone(before)
+	for i, e := range t.entries {
 		switch {
 		case e.reply != nil && e.reply == upTo:
 			return list
-		case e.user != nil:
-			list = append(list, e.user.userMessage())
-		case e.result != nil:
-			list = append(list, e.result.message())
-		case e.reply.err == nil && delta:
+		case e.user != nil && e.user.IsCompactSummary:
+			list = []runtypes.Message{e.user.userMessage()}
+			for _, kept := range t.entries[e.kept:i] {
+				list = kept.appendTo(list)
+			}
+		case e.reply != nil && e.reply.err == nil && delta:
 			list = nil
-		case e.reply.err == nil:
-			list = append(list, e.reply.message())
+		default:
+			list = e.appendTo(list)
 		}
 	}
 	return list
+}
+
+// appendTo renders the entry, unless it is a call that failed.
+func (e entry) appendTo(list []runtypes.Message) []runtypes.Message {
+	switch {
+	case e.user != nil:
+		return append(list, e.user.userMessage())
+	case e.result != nil:
+		return append(list, e.result.message())
+	case e.reply.err == nil:
+		return append(list, e.reply.message())
+	}
+	return list
+}
+
+// compacted is a thread of what its last entry, a compaction's summary, stands for.
+func (t *thread) compacted() *thread {
+	after := newThread(0)
+	after.entries = slices.Clone(t.entries[t.entries[len(t.entries)-1].kept:])
+	after.entries[len(after.entries)-1].kept = 0
+	return after
 }
 
 // recall reads what was said in the conversation before a turn, where the user
@@ -64,17 +87,15 @@ func (r *reducer) recall(src integrations.Source, t *turn) error {
 			return fmt.Errorf("claudecode: transcript: %w", err)
 		}
 		l, ok := parseLine(raw.Data)
-		switch {
-		case !ok:
-		case l.IsCompactSummary:
-			before = newThread(0)
-			before.entries = append(before.entries, entry{user: &l})
-		default:
+		if ok {
 			l.RequestSessionID = "" // a fork's copied history is part of its conversation
 			before.add(&l)
 		}
+		if ok && l.IsCompactSummary {
+			before = before.compacted()
+		}
 	}
-	r.history[t.Prompt] = agentkit.Bounded(before.said(nil, false))
+	r.history[t.Prompt] = agentkit.Bounded(before.said(nil, nil, false))
 	if r.history[t.Prompt] == nil {
 		r.history[t.Prompt] = []runtypes.Message{}
 	}

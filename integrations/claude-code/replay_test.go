@@ -62,3 +62,19 @@ func TestInputsAreWhatTheUserChose(t *testing.T) {
 	check(integrations.InputsThread, 2, map[string]bool{first: true, reply: true, result: true, second: true})
 	check(integrations.InputsThread, 1, map[string]bool{first: true, result: true, second: false})
 }
+
+func TestAfterACompactionTheModelIsToldItsSummaryAndWhatItKept(t *testing.T) {
+	for _, tt := range []struct{ dir, kept, gone string }{
+		{"auto-compact", "echo step 4", "echo step 3"}, // in the middle of the turn
+		{"resume-compact", "main.go prints a widget count", "Reading and listing"},
+		{"tui-compact", "main.go prints a widget count", "Reading and listing"},
+	} {
+		runs := of(play(t, "testdata/"+tt.dir, replay.Options{Inputs: integrations.InputsThread}).Runs, runtypes.KindLLM)
+		in := string(runs[len(runs)-1].Inputs)
+		for text, want := range map[string]int{"continued from a previous conversation": 1, tt.kept: 1, tt.gone: 0, "SCENARIO:parallel": 0} {
+			if n := strings.Count(in, text); n != want {
+				t.Errorf("%s: %q stands %d times in the last call's inputs, want %d", tt.dir, text, n, want)
+			}
+		}
+	}
+}

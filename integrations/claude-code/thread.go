@@ -2,6 +2,7 @@ package claudecode
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"time"
 
@@ -37,11 +38,13 @@ type thread struct {
 	notified  []notification // of background tasks, until they are heeded
 }
 
-// entry is one thing of the conversation, in file order: exactly one field is set.
+// entry is one thing of the conversation, in file order: user, reply or result.
 type entry struct {
+	uuid   string // of its first line
 	user   *line
 	reply  *reply
 	result *result
+	kept   int // of a compaction's summary: the first entry that it leaves as it was
 }
 
 // reply is one model message, gathered from its lines.
@@ -151,7 +154,7 @@ func (t *thread) add(l *line) {
 	case "user":
 		t.addUser(l)
 	case "attachment": // a prompt or a notification that joined the running turn
-		t.entries = append(t.entries, entry{user: l})
+		t.entries = append(t.entries, entry{uuid: l.UUID, user: l})
 	case "system":
 		t.addSystem(l)
 	}
@@ -165,7 +168,7 @@ func (t *thread) addAssistant(l *line) {
 		t.open(r, l)
 		t.messages[r.id] = r
 		t.order = append(t.order, r)
-		t.entries = append(t.entries, entry{reply: r})
+		t.entries = append(t.entries, entry{uuid: l.UUID, reply: r})
 		t.closed = false
 	}
 	r.end = l.Timestamp
@@ -241,9 +244,7 @@ func (t *thread) previous() time.Time {
 
 func (t *thread) addUser(l *line) {
 	if l.IsCompactSummary {
-		if n := len(t.compacts); n > 0 && t.compacts[n-1].summary == nil {
-			t.compacts[n-1].summary = l
-		}
+		t.addSummary(l)
 		return
 	}
 	blocks := l.Message.blocks()
@@ -262,7 +263,7 @@ func (t *thread) addUser(l *line) {
 			rejected: string(l.ToolUseResult) == `"User rejected tool use"`, run: workflowRun(l.ToolUseResult),
 		}
 		t.results[res.id] = res
-		t.entries = append(t.entries, entry{result: res})
+		t.entries = append(t.entries, entry{uuid: l.UUID, result: res})
 	}
 	switch {
 	case answered:
@@ -271,11 +272,33 @@ func (t *thread) addUser(l *line) {
 		t.markResults()
 	case l.IsMeta && l.RowSource == "hook":
 		t.feedback = true
-		t.entries = append(t.entries, entry{user: l})
+		t.entries = append(t.entries, entry{uuid: l.UUID, user: l})
 	case !l.startsTurn() && len(blocks) > 0 && blocks[0].Type == "text" && isLocalCommand(blocks[0].Text):
 	default:
-		t.entries = append(t.entries, entry{user: l})
+		t.entries = append(t.entries, entry{uuid: l.UUID, user: l})
 	}
+}
+
+// addSummary takes what stands in place of the conversation from here on.
+func (t *thread) addSummary(l *line) {
+	kept := len(t.entries)
+	if n := len(t.compacts); n > 0 && t.compacts[n-1].summary == nil {
+		t.compacts[n-1].summary = l
+		kept = t.keptBy(t.compacts[n-1].boundary.Compact)
+	}
+	t.entries = append(t.entries, entry{uuid: l.UUID, user: l, kept: kept})
+}
+
+// keptBy is the first entry that a compaction leaves as it was.
+func (t *thread) keptBy(d *compactDetails) int {
+	if d != nil {
+		for _, id := range d.Preserved.UUIDs {
+			if i := slices.IndexFunc(t.entries, func(e entry) bool { return e.uuid == id }); i >= 0 {
+				return i
+			}
+		}
+	}
+	return len(t.entries)
 }
 
 // markResults notes that the tools answered since the last model message were

@@ -120,6 +120,9 @@ type compactDetails struct {
 	PreTokens  int64   `json:"preTokens"`
 	PostTokens int64   `json:"postTokens"`
 	DurationMs float64 `json:"durationMs"`
+	Preserved  struct {
+		UUIDs []string `json:"uuids"` // of lines, oldest first
+	} `json:"preservedMessages"`
 }
 
 // block is one entry of a message's content.
