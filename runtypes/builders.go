@@ -102,11 +102,18 @@ func micro(t time.Time) time.Time {
 }
 
 // Messages wraps a list of messages as an llm run's inputs or outputs, the shape
-// LangSmith renders as a conversation.
+// LangSmith renders as a conversation. Nothing said is an empty list, never null.
 func Messages(list ...Message) json.RawMessage {
+	said := make([]Message, len(list))
+	for i, m := range list {
+		if parts, ok := m.Content.([]Part); ok && parts == nil {
+			m.Content = []Part{}
+		}
+		said[i] = m
+	}
 	raw, err := Marshal(struct {
 		Messages []Message `json:"messages"`
-	}{list})
+	}{said})
 	if err != nil { // a Message holds nothing that JSON cannot
 		return json.RawMessage(`{"messages":[]}`)
 	}
