@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"time"
 
 	"github.com/tracesmith/tracesmith/integrations"
@@ -15,6 +16,36 @@ import (
 // summary that follows. The model call behind it is in no transcript.
 type compacted struct {
 	boundary, summary *line
+}
+
+// addSummary takes what stands in place of the conversation from here on.
+func (t *thread) addSummary(l *line) {
+	kept := len(t.entries)
+	if n := len(t.compacts); n > 0 && t.compacts[n-1].summary == nil {
+		t.compacts[n-1].summary = l
+		kept = t.keptBy(t.compacts[n-1].boundary.Compact)
+	}
+	t.entries = append(t.entries, entry{uuid: l.UUID, user: l, kept: kept})
+}
+
+// keptBy is the first entry that a compaction leaves as it was.
+func (t *thread) keptBy(d *compactDetails) int {
+	if d != nil {
+		for _, id := range d.Preserved.UUIDs {
+			if i := slices.IndexFunc(t.entries, func(e entry) bool { return e.uuid == id }); i >= 0 {
+				return i
+			}
+		}
+	}
+	return len(t.entries)
+}
+
+// compacted is a thread of what its last entry, a compaction's summary, stands for.
+func (t *thread) compacted() *thread {
+	after := newThread(0)
+	after.entries = slices.Clone(t.entries[t.entries[len(t.entries)-1].kept:])
+	after.entries[len(after.entries)-1].kept = 0
+	return after
 }
 
 // compaction is one that the user asked for, between turns: a root of its own. It

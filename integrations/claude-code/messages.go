@@ -64,14 +64,6 @@ func (e entry) appendTo(list []runtypes.Message) []runtypes.Message {
 	return list
 }
 
-// compacted is a thread of what its last entry, a compaction's summary, stands for.
-func (t *thread) compacted() *thread {
-	after := newThread(0)
-	after.entries = slices.Clone(t.entries[t.entries[len(t.entries)-1].kept:])
-	after.entries[len(after.entries)-1].kept = 0
-	return after
-}
-
 // recall reads what was said in the conversation before a turn, where the user
 // wants it repeated: since the last compaction, and no more than is ever sent.
 func (r *reducer) recall(src integrations.Source, t *turn) error {

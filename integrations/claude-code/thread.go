@@ -2,7 +2,6 @@ package claudecode
 
 import (
 	"encoding/json"
-	"slices"
 	"strings"
 	"time"
 
@@ -277,28 +276,6 @@ func (t *thread) addUser(l *line) {
 	default:
 		t.entries = append(t.entries, entry{uuid: l.UUID, user: l})
 	}
-}
-
-// addSummary takes what stands in place of the conversation from here on.
-func (t *thread) addSummary(l *line) {
-	kept := len(t.entries)
-	if n := len(t.compacts); n > 0 && t.compacts[n-1].summary == nil {
-		t.compacts[n-1].summary = l
-		kept = t.keptBy(t.compacts[n-1].boundary.Compact)
-	}
-	t.entries = append(t.entries, entry{uuid: l.UUID, user: l, kept: kept})
-}
-
-// keptBy is the first entry that a compaction leaves as it was.
-func (t *thread) keptBy(d *compactDetails) int {
-	if d != nil {
-		for _, id := range d.Preserved.UUIDs {
-			if i := slices.IndexFunc(t.entries, func(e entry) bool { return e.uuid == id }); i >= 0 {
-				return i
-			}
-		}
-	}
-	return len(t.entries)
 }
 
 // markResults notes that the tools answered since the last model message were
