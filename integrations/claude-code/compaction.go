@@ -40,13 +40,21 @@ func (t *thread) keptBy(d *compactDetails) int {
 	return len(t.entries)
 }
 
-// compacted is a thread of what its last entry, a compaction's summary, stands for.
+// compacted is the thread without what its last entry, if that is a compaction's
+// summary, stands for.
 func (t *thread) compacted() *thread {
+	last := len(t.entries) - 1
+	if last < 0 || !t.entries[last].sums() {
+		return t
+	}
 	after := newThread(0)
-	after.entries = slices.Clone(t.entries[t.entries[len(t.entries)-1].kept:])
+	after.entries = slices.Clone(t.entries[t.entries[last].kept:])
 	after.entries[len(after.entries)-1].kept = 0
 	return after
 }
+
+// sums reports whether the entry is a compaction's summary.
+func (e entry) sums() bool { return e.user != nil && e.user.IsCompactSummary }
 
 // compaction is one that the user asked for, between turns: a root of its own. It
 // has hooks of its own and neither prompt nor Stop.

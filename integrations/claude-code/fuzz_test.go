@@ -58,7 +58,7 @@ func (m memory) Lines(path string, from int64) iter.Seq2[integrations.Line, erro
 // Whatever stands in a transcript or a payload, the reducer neither panics nor
 // loops, posts no run twice, leaves none open, and gives runs that can be written.
 func FuzzReducer(f *testing.F) {
-	for _, name := range []string{"parallel", "tui-esc-tool", "stop-hook-blocks", "auto-compact"} {
+	for _, name := range []string{"parallel", "tui-esc-tool", "stop-hook-blocks", "auto-compact", "resume-compact"} {
 		paths, err := filepath.Glob("testdata/" + name + "/home/.claude/projects/*/*.jsonl")
 		if err != nil || len(paths) == 0 {
 			f.Fatalf("%s: no transcript (%v)", name, err)
@@ -91,7 +91,8 @@ func FuzzReducer(f *testing.F) {
 			{Kind: integrations.Grew}, {Kind: integrations.Dead},
 		}
 		open := map[string]bool{}
-		var r integrations.Reducer = newReducer(integrations.Options{})
+		options := integrations.Options{Inputs: integrations.InputsThread} // the one that reads most
+		var r integrations.Reducer = newReducer(options)
 		for i, e := range events {
 			ops, err := r.Apply(src, e)
 			if err != nil {
@@ -113,7 +114,7 @@ func FuzzReducer(f *testing.F) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				r = newReducer(integrations.Options{})
+				r = newReducer(options)
 				if err := json.Unmarshal(state, r); err != nil {
 					t.Fatal(err)
 				}

@@ -37,7 +37,7 @@ func (t *thread) said(before []runtypes.Message, upTo *reply, delta bool) []runt
 		switch {
 		case e.reply != nil && e.reply == upTo:
 			return list
-		case e.user != nil && e.user.IsCompactSummary:
+		case e.sums():
 			list = []runtypes.Message{e.user.userMessage()}
 			for _, kept := range t.entries[e.kept:i] {
 				list = kept.appendTo(list)
@@ -82,8 +82,6 @@ func (r *reducer) recall(src integrations.Source, t *turn) error {
 		if ok {
 			l.RequestSessionID = "" // a fork's copied history is part of its conversation
 			before.add(&l)
-		}
-		if ok && l.IsCompactSummary {
 			before = before.compacted()
 		}
 	}
