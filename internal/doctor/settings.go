@@ -114,7 +114,8 @@ func (r *Report) Desktop(shell, desktop View, userFile string) {
 		fine = false
 		r.note(check, "unset TRACESMITH_STATE and XDG_STATE_HOME, or set them for the whole session", "an agent started without this shell keeps its state in %s, not in %s", desktop.State, shell.State)
 	}
-	if len(shell.Proxies) > len(desktop.Proxies) {
+	asks := func(settings config.Config) bool { return settings.Proxy == "" } // the environment, for a proxy
+	if len(shell.Proxies) > len(desktop.Proxies) && slices.ContainsFunc(desktop.Settings, asks) {
 		fine = false
 		r.note(check, "set it for the whole session (environment.d, launchctl setenv, setx)", "an agent started without this shell does not see the proxy: %s", strings.Join(shell.Proxies, ", "))
 	}
