@@ -42,7 +42,7 @@ func FuzzReducer(f *testing.F) {
 			hook(agentStop, beginning+1<<40), {Kind: integrations.Grew}, {Kind: integrations.Idle}, {Kind: integrations.Grew}, {Kind: integrations.Dead},
 		}
 		open := map[string]bool{}
-		var r integrations.Reducer = newReducer(integrations.Options{})
+		var r integrations.Reducer = newReducer(integrations.Options{Inputs: integrations.InputsThread})
 		for i, e := range events {
 			if i == 4 {
 				src.files[logPath()] = text
@@ -66,7 +66,7 @@ func FuzzReducer(f *testing.F) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				r = newReducer(integrations.Options{})
+				r = newReducer(integrations.Options{Inputs: integrations.InputsThread})
 				if err := json.Unmarshal(state, r); err != nil {
 					t.Fatal(err)
 				}

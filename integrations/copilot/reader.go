@@ -150,6 +150,9 @@ func (r *reducer) take(rec *record) (ended bool) {
 		return r.takeHook(rec, h, fresh)
 	}
 	s := r.reader.root
+	if s != nil && s.mute && fresh && rec.begins() {
+		return r.cutBefore(rec)
+	}
 	if fresh && r.Place.take(rec) || !fresh && (&place{}).take(rec) {
 		if fresh && rec.kind == "session.start" { // a fork's log begins with a copy of what was before it
 			r.Since = max(r.Since, rec.at.UnixMilli())
@@ -195,7 +198,7 @@ func (r *reducer) take(rec *record) (ended bool) {
 }
 
 // takePrompt takes a prompt of the user's: it joins the turn that is on, or ends it and
-// begins another. The line is read again when the one that it ends has gone out.
+// begins another.
 func (r *reducer) takePrompt(rec *record, u *userMessage, fresh bool) (ended bool) {
 	s := r.reader.root
 	if s != nil && (s.joins(u) || !fresh) {
@@ -203,8 +206,7 @@ func (r *reducer) takePrompt(rec *record, u *userMessage, fresh bool) (ended boo
 		return false
 	}
 	if s != nil {
-		r.reader.next, r.From = rec.offset, min(r.From, rec.offset)
-		return r.cut()
+		return r.cutBefore(rec)
 	}
 	t := turn{ID: cmp.Or(u.Interaction, fmt.Sprintf("prompt@%d", rec.offset)), Stamp: r.Prompt}
 	if u.Autopilot {
@@ -247,6 +249,13 @@ func (r *reducer) cut() bool {
 	}
 	r.reader.root.cutOff()
 	return true
+}
+
+// cutBefore ends the turn that is on before a line, which is read again when it has gone
+// out.
+func (r *reducer) cutBefore(rec *record) bool {
+	r.reader.next, r.From = rec.offset, min(r.From, rec.offset)
+	return r.cut()
 }
 
 func (r *reducer) turnLine() int64 {

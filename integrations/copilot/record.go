@@ -245,6 +245,15 @@ func shape(kind string) any {
 	return nil
 }
 
+// begins reports whether a line of the root's may begin a turn, or go on with one.
+func (r *record) begins() bool {
+	switch r.kind {
+	case "user.message", "system.notification", "session.compaction_start", "assistant.turn_start", "assistant.message", "tool.execution_start":
+		return true
+	}
+	return false
+}
+
 // parseRecord decodes a line, or reports that it is none that matters. A field of an
 // unexpected shape is left out.
 func parseRecord(text []byte) (record, bool) {

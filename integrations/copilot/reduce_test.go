@@ -143,6 +143,49 @@ func TestAModelErrorIsAFailureAndNoInterrupt(t *testing.T) {
 	}
 }
 
+// That a model said nothing at all the log tells when the agentStop hook has run.
+func TestATurnWithoutAnAnswerFailsWithTheErrorBehindItsStop(t *testing.T) {
+	const failed = `session.error {"errorType":"query","message":"No response was returned"}`
+	for name, told := range map[string][]string{"to its end": {failed}, "cut off": nil} {
+		x := begun(t)
+		x.log(roundLine(), roundEnd())
+		x.log(stopHook(), stopEnd())
+		x.own(integrations.Grew)
+		if s := x.status(); !s.Waiting || s.Open != 1 {
+			t.Fatalf("%s: status %+v", name, s)
+		}
+		x.log(told...)
+		x.prompted("i2", "again")
+		x.log(answerLines("c2", "done")...)
+		x.log(stopHook(), stopEnd())
+		x.own(integrations.Grew)
+		want := []string{"root GitHub Copilot CLI Turn"}
+		if told != nil {
+			want = []string{"root GitHub Copilot CLI Turn: No response was returned", "  llm GitHub Copilot CLI: No response was returned"}
+		}
+		x.wants(append(want, "root GitHub Copilot CLI Turn", "  llm GitHub Copilot CLI 10/2")...)
+	}
+}
+
+// What wakes the agent begins the next part of a turn that had no answer, whether its end
+// was waited for or not.
+func TestATurnThatGoesOnAfterItSaidNothingHasAnotherPart(t *testing.T) {
+	for _, waited := range []bool{true, false} {
+		x := begun(t)
+		x.log(roundLine(), roundEnd())
+		x.log(stopHook(), stopEnd())
+		x.own(integrations.Grew)
+		if waited {
+			x.own(integrations.Idle)
+		}
+		x.log(`system.notification {"content":"it is done"}`)
+		x.log(answerLines("c1", "good")...)
+		x.log(stopHook(), stopEnd())
+		x.own(integrations.Grew)
+		x.wants("root GitHub Copilot CLI Turn", "root GitHub Copilot CLI Turn", "  llm GitHub Copilot CLI 10/2")
+	}
+}
+
 func TestAnErrorThatIsOvercomeIsNone(t *testing.T) {
 	x := begun(t)
 	x.log(roundLine(), roundEnd(), `session.error {"errorType":"query","message":"500"}`)
@@ -357,7 +400,7 @@ func TestAnAnswerWithoutWordsIsOne(t *testing.T) {
 	x := begun(t)
 	x.log(answerLines("c1", "")...)
 	x.log(stopHook(), stopEnd())
-	x.own(integrations.Grew)
+	x.own(integrations.Grew, integrations.Idle)
 	x.wants("root GitHub Copilot CLI Turn", "  llm GitHub Copilot CLI 10/2")
 	if out := string(x.runs[x.list[1]].Outputs); !strings.Contains(out, `"content":[]`) {
 		t.Errorf("outputs %s", out)

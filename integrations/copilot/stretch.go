@@ -33,6 +33,7 @@ type stretch struct {
 	stop         string // the agentStop hook that is running
 	leave        string // the sessionEnd hook that is running
 	blocked      string // the prompt that an agentStop hook made
+	mute         bool   // an agentStop hook let it end without an answer: an error may say why
 	failed       *outcome
 	end          *outcome
 	cut          bool // something else began, and this never ended
@@ -70,7 +71,9 @@ func newStretch(where place, at time.Time) *stretch {
 func (s *stretch) over() bool { return s.end != nil || s.cut || s.left }
 
 // ending reports whether the end is known but for what is written last.
-func (s *stretch) ending() bool { return s.stop != "" || s.leave != "" || s.failed != nil }
+func (s *stretch) ending() bool {
+	return s.stop != "" || s.leave != "" || s.failed != nil || s.mute
+}
 
 // rested reports whether the model has given its answer and nothing is under way.
 func (s *stretch) rested() bool {
@@ -86,6 +89,15 @@ func (s *stretch) rested() bool {
 	return !last.empty() && len(last.requests) == 0
 }
 
+// unanswered reports whether the model has said nothing when it was asked last.
+func (s *stretch) unanswered() bool {
+	if len(s.calls) == 0 {
+		return true
+	}
+	last := s.calls[len(s.calls)-1]
+	return strings.TrimSpace(last.text) == "" && len(last.requests) == 0
+}
+
 // outcome says how it ended, once it is over or will not go on.
 func (s *stretch) outcome(dead bool) outcome {
 	switch {
@@ -93,7 +105,7 @@ func (s *stretch) outcome(dead bool) outcome {
 		return *s.end
 	case s.failed != nil:
 		return *s.failed
-	case s.rested():
+	case s.rested(), s.mute:
 		return outcome{at: s.last}
 	}
 	end := outcome{at: s.last, interrupted: true, err: "Interrupted"}
@@ -111,7 +123,7 @@ func (s *stretch) outcome(dead bool) outcome {
 
 // add takes a line of the stretch. What comes after its end was not waited for.
 func (s *stretch) add(r *record) {
-	if s.over() {
+	if _, fails := r.data.(*sessionError); s.over() || s.mute && !fails {
 		return
 	}
 	switch d := r.data.(type) {
@@ -265,7 +277,10 @@ func (s *stretch) hooked(r *record, h *hookRun) {
 		s.stop = ""
 		if s.blocked = h.blocks(); s.blocked == "" {
 			s.settle()
-			if s.end = s.failed; s.end == nil {
+			if s.end = s.failed; s.end != nil {
+				return
+			}
+			if s.mute = s.unanswered(); !s.mute {
 				s.end = &outcome{at: s.last}
 			}
 		}
