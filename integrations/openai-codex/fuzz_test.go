@@ -48,7 +48,7 @@ func FuzzReducer(f *testing.F) {
 			{Kind: integrations.Grew}, {Kind: integrations.Dead},
 		}
 		open := map[string]bool{}
-		var r integrations.Reducer = newReducer(integrations.Options{})
+		var r integrations.Reducer = newReducer(integrations.Options{Inputs: integrations.InputsThread})
 		for i, e := range events {
 			ops, err := r.Apply(src, e)
 			if err != nil {
@@ -69,7 +69,7 @@ func FuzzReducer(f *testing.F) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				r = newReducer(integrations.Options{})
+				r = newReducer(integrations.Options{Inputs: integrations.InputsThread})
 				if err := json.Unmarshal(state, r); err != nil {
 					t.Fatal(err)
 				}

@@ -29,7 +29,7 @@ func FuzzStream(f *testing.F) {
 		}
 		agent := opencode.Agent()
 		peek := agent.Stream()
-		r := agent.NewReducer(integrations.Options{})
+		r := agent.NewReducer(integrations.Options{Inputs: integrations.InputsThread})
 		open := map[string]bool{}
 		take := func(e integrations.Event) {
 			ops, err := r.Apply(library{}, e)
@@ -71,7 +71,7 @@ func FuzzStream(f *testing.F) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				r = agent.NewReducer(integrations.Options{})
+				r = agent.NewReducer(integrations.Options{Inputs: integrations.InputsThread})
 				if err := json.Unmarshal(state, r); err != nil {
 					t.Fatal(err)
 				}
