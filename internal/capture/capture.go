@@ -87,12 +87,12 @@ func Run(c Config) {
 	h.dog.start()
 	defer h.dog.stop()
 	defer func() {
-		if r := recover(); r != nil && h.dog.settle() {
-			h.lost(panicked(r))
+		if r := recover(); r != nil {
+			h.dog.settle(func() { h.lost(panicked(r)) })
 		}
 	}()
-	if l := h.capture(); l != nil && h.dog.settle() {
-		h.lost(l)
+	if l := h.capture(); l != nil {
+		h.dog.settle(func() { h.lost(l) })
 	}
 }
 

@@ -1,6 +1,7 @@
 package capture
 
 import (
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -18,7 +19,7 @@ type watchdog struct {
 	timer   *time.Timer
 	claimed atomic.Bool
 	kept    atomic.Bool // the event is in the journal: running out of time loses nothing
-	settled atomic.Bool // its loss has been counted
+	settled sync.Once   // its loss is counted
 }
 
 func (w *watchdog) start() { w.timer = time.AfterFunc(patience, w.bite) }
@@ -33,17 +34,17 @@ func (w *watchdog) stop() {
 // watchdog may print the reply.
 func (w *watchdog) first() bool { return w.claimed.CompareAndSwap(false, true) }
 
-// settle reports whether the caller is the first to count what became of the event: it
-// is lost once at most, whatever the hook and its watchdog each find.
-func (w *watchdog) settle() bool { return w.settled.CompareAndSwap(false, true) }
+// settle counts what became of the event, unless that was done, and waits for whoever is
+// at it: it is lost once at most, whatever the hook and its watchdog each find.
+func (w *watchdog) settle(count func()) { w.settled.Do(count) }
 
 // giveUp counts the failure if that can be done at once, and ends the process.
 func (h *hook) giveUp() {
 	counted := make(chan struct{})
 	go func() {
 		defer close(counted)
-		if !h.dog.kept.Load() && h.dog.settle() {
-			h.record(&loss{reason: reasonTimeout})
+		if !h.dog.kept.Load() {
+			h.dog.settle(func() { h.record(&loss{reason: reasonTimeout}) })
 		}
 	}()
 	select {
