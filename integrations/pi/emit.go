@@ -40,6 +40,9 @@ func (h *hearing) replying() {
 		t.Call = &call{At: h.at}
 	}
 	t.Call.Start, t.Call.Model = m.Timestamp, model{m.Provider, m.Model}
+	if !t.Begun && t.Origin != "" && m.Timestamp > 0 {
+		h.open(m)
+	}
 }
 
 // said takes a piece of a reply. It is kept for the case that nothing follows.
@@ -84,10 +87,10 @@ func (h *hearing) userMessage(m *message) {
 	switch {
 	case t == nil && m.Role == "custom":
 		return // shown, not asked
-	case t == nil, !t.Begun && (m.Role == "user" || t.Origin != ""):
+	case t == nil, !t.Begun && m.Role == "user":
 		h.begin(m, h.e.Ref)
 		return
-	case !t.Begun:
+	case !t.Begun && t.Origin == "":
 		return
 	}
 	t.say(h.e.Ref)

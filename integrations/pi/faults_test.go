@@ -436,6 +436,33 @@ func TestACommandThatTheUserTypedIsATurnOfItsOwn(t *testing.T) {
 	}
 }
 
+// What the user's command gave is written down when the agent is done, which here it never
+// was: whether the command ended is not known.
+func TestACommandThatRanWhileTheAgentWasBusyIsNotSaidToBeInterrupted(t *testing.T) {
+	runs := edited(t, "slowtool-sigint", func(lines []string) []string {
+		var out []string
+		for _, l := range lines {
+			if out = append(out, l); has(l, "tool_execution_start") {
+				out = append(out, strings.Replace(strings.Replace(l, `"name":"tool_execution_start"`, `"name":"user_bash"`, 1), `"event":{`, `"event":{"command":"ls",`, 1))
+			}
+		}
+		return out
+	})
+	told := 0
+	for _, r := range runs {
+		if r.Metadata()["turn_origin"] != "user_shell" {
+			continue
+		}
+		told++
+		if r.Error != "" || r.EndTime == "" {
+			t.Errorf("error %q, ended %q", r.Error, r.EndTime)
+		}
+	}
+	if told != 1 {
+		t.Errorf("%d commands, want 1", told)
+	}
+}
+
 // A process that is gone before its end was told closes its own turn only when another
 // process takes the session up, or the stream ends.
 func TestAReloadedExtensionEndsNothing(t *testing.T) {

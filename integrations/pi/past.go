@@ -130,8 +130,15 @@ type teller struct {
 	pace    pace
 	roots   recent
 	model   model
-	stop    string // of the last reply in the open turn
+	called  []called // what an extension said since the last reply
+	stop    string   // of the last reply in the open turn
 	open    bool
+}
+
+// called is an entry and where it is.
+type called struct {
+	entry *entry
+	at    int64
 }
 
 // retold tells a session. The events hold places in the file, not content.
@@ -149,7 +156,7 @@ func retold(src integrations.Source, path string) (integrations.Told, error) {
 		}
 	}
 	if len(t.told.Events) > 0 {
-		t.told.Events[0].Data = t.data(&entry{}, -1)
+		t.told.Events[0].Data = t.data(&entry{}, -1, &event{})
 	}
 	return t.told, nil
 }
@@ -165,7 +172,7 @@ func (t *teller) entry(e *entry, at int64) {
 		t.tell("session_start", e, -1)
 	case "model_change":
 		t.model = model{e.Provider, e.Model}
-	case "message":
+	case "message", "custom_message":
 		if e.Message != nil {
 			t.message(e, at)
 		}
@@ -194,13 +201,18 @@ func (t *teller) message(e *entry, at int64) {
 		}
 		return
 	}
+	if m.Role == "custom" {
+		t.called = append(t.called, called{e, at})
+		return
+	}
+	t.call(begins && m.Role == "assistant")
 	switch {
 	case m.Role == "bashExecution":
 		t.settle(e)
 		t.trace(m.Timestamp, m.native())
 		t.tell("user_bash", e, at)
 		return
-	case begins:
+	case begins && m.Role == "user":
 		t.settle(e)
 		t.tell("before_agent_start", e, at)
 		t.trace(m.Timestamp, m.native())
@@ -213,6 +225,20 @@ func (t *teller) message(e *entry, at int64) {
 		t.stop = m.StopReason
 	}
 	t.tell("message_end", e, at)
+}
+
+// call tells what an extension has said: in the open turn, or to begin one.
+func (t *teller) call(begins bool) {
+	for i, c := range t.called {
+		if begins && i == 0 {
+			t.settle(c.entry)
+			t.say("before_agent_start", c.entry, -1, &event{MessageType: "custom"})
+		}
+		if begins || t.open {
+			t.tell("message_end", c.entry, c.at)
+		}
+	}
+	t.called = nil
 }
 
 // summary tells of a compaction or the summary of a branch. Whether it was in a turn no
@@ -247,12 +273,14 @@ func trace(ms int64, session, native string) uuid.UUID {
 	return idgen.Run(milli(ms), Name, session, native, "root", native)
 }
 
-func (t *teller) tell(kind string, e *entry, at int64) {
-	t.told.Events = append(t.told.Events, integrations.Event{Kind: kind, At: e.at(), CWD: t.told.CWD, Data: t.data(e, at)})
+func (t *teller) tell(kind string, e *entry, at int64) { t.say(kind, e, at, &event{}) }
+
+func (t *teller) say(kind string, e *entry, at int64, says *event) {
+	t.told.Events = append(t.told.Events, integrations.Event{Kind: kind, At: e.at(), CWD: t.told.CWD, Data: t.data(e, at, says)})
 }
 
-// data is what an event holds: where the entry is.
-func (t *teller) data(e *entry, at int64) json.RawMessage {
+// data is what an event holds: where the entry is, or what it says where there is none.
+func (t *teller) data(e *entry, at int64, says *event) json.RawMessage {
 	d := data{
 		T: e.at().UnixMilli(), Session: t.session, File: t.path, Before: t.before,
 		Provider: t.model.Provider, Model: t.model.Name,
@@ -263,7 +291,7 @@ func (t *teller) data(e *entry, at int64) json.RawMessage {
 	if at >= 0 {
 		d.Past = &place{Path: t.path, At: at}
 	} else {
-		d.Event = &event{}
+		d.Event = says
 	}
 	raw, err := json.Marshal(d)
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
@@ -248,6 +249,69 @@ func TestPastFindsWhatAPlaceHolds(t *testing.T) {
 	f("/home/dev", 2)
 	f("/home/dev/other", 0)
 	f(filepath.Join(dir, "2026-11-30T05-01-29-196Z_01a22ad4-58eb-755f-8588-205e58cb0ac4.jsonl"), 1)
+}
+
+// An extension may start a turn between two of the user's, or join the one that is on. Its
+// message is written down a little later than it is told of.
+func TestImportKnowsTheTurnThatAnExtensionStarted(t *testing.T) {
+	for turns, gap := range map[int]time.Duration{1: 0, 2: 10 * time.Second} {
+		dir := t.TempDir()
+		now := time.Date(2026, 11, 30, 5, 1, 16, 0, time.UTC)
+		later := strings.NewReplacer(
+			strconv.FormatInt(now.Unix(), 10), strconv.FormatInt(now.Add(gap).Unix(), 10),
+			now.Format("15:04:05"), now.Add(gap).Format("15:04:05"),
+		)
+		rewrite := func(file string, change func(line string) string) {
+			raw, err := os.ReadFile(filepath.Join("testdata/rpc-twoturns", file))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var out strings.Builder
+			second := false
+			for line := range strings.Lines(string(raw)) {
+				if second = second || strings.Contains(line, "[[parallel]] second"); second {
+					line = later.Replace(change(line))
+				} else if turns == 1 && has(line, "agent_settled") {
+					line = ""
+				}
+				out.WriteString(line)
+			}
+			to := filepath.Join(dir, file)
+			if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(to, []byte(out.String()), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		rewrite("events.jsonl", func(line string) string {
+			switch {
+			case !has(line, "before_agent_start"):
+				return strings.Replace(line, `"role":"user"`, `"role":"custom"`, 1)
+			case turns == 1:
+				return ""
+			}
+			return strings.Replace(line, `"messageType":"user","prompt":"[[parallel]] second"`, `"messageType":"custom"`, 1)
+		})
+		rewrite("home/.pi/agent/sessions/--home-dev-widgets--/2026-11-30T05-01-15-771Z_01a22ad4-247a-73d8-9bb6-04235f585a79.jsonl", func(line string) string {
+			if !strings.Contains(line, `"role":"user"`) {
+				return line
+			}
+			return `{"type":"custom_message","id":"d5e78baa","parentId":"cebec4a8","timestamp":"2026-11-30T05:01:16.069Z","customType":"ci","content":[{"type":"text","text":"[[parallel]] second"}],"display":true}` + "\n"
+		})
+		runs, traces := imported(t, filepath.Join(dir, "home"), integrations.Options{})
+		if len(traces) != turns {
+			t.Errorf("%d turns, want %d", len(traces), turns)
+		}
+		if diff := cmp.Diff(essences(play(t, dir, replay.Options{}).Runs), essences(runs)); diff != "" {
+			t.Errorf("%d turns (-stream +import):\n%s", turns, diff)
+		}
+		for _, root := range of(runs, runtypes.KindRoot)[1:] {
+			if root.Metadata()["turn_origin"] != "extension" || !strings.Contains(string(root.Inputs), "second") {
+				t.Errorf("%v %s", root.Metadata(), root.Inputs)
+			}
+		}
+	}
 }
 
 // forkOf writes a fork of a session: its entries copied, and a turn of its own.

@@ -255,9 +255,7 @@ func (h *hearing) sessionStart() {
 // sessionEnd ends the session in an orderly way.
 func (h *hearing) sessionEnd() {
 	h.a.Left++
-	h.uncompacted("Interrupted: the session ended", true)
-	h.close("Interrupted: the session ended")
-	h.shells(true)
+	h.leave("Interrupted: the session ended")
 	if h.a.Parent == "" {
 		h.r.Ended = true
 	}
@@ -312,10 +310,16 @@ func (r *reducer) end(src integrations.Source, a *actor, at time.Time, why strin
 			h.at = a.Turn.Active
 		}
 	}
+	h.leave(why)
+	return h.ops
+}
+
+// leave closes all that is open in the session.
+func (h *hearing) leave(why string) {
+	busy := h.a.Turn != nil
 	h.uncompacted(why, true)
 	h.close(why)
-	h.shells(true)
-	return h.ops
+	h.shells(true, busy)
 }
 
 // Status implements integrations.Reducer.

@@ -22,6 +22,9 @@ type entry struct {
 	Timestamp string   `json:"timestamp"`
 	Message   *message `json:"message"`
 
+	// Of what an extension said.
+	Content json.RawMessage `json:"content"`
+
 	// Of the header.
 	CWD           string `json:"cwd"`
 	ParentSession string `json:"parentSession"`
@@ -42,6 +45,9 @@ func parseEntry(raw []byte) *entry {
 	var e entry
 	if json.Unmarshal(raw, &e) != nil {
 		return nil
+	}
+	if e.Type == "custom_message" {
+		e.Message = &message{Role: "custom", Content: e.Content, Timestamp: e.at().UnixMilli()}
 	}
 	return &e
 }
@@ -79,23 +85,39 @@ func entryAt(src integrations.Source, p place) (*entry, error) {
 }
 
 // pace tells prompts from what was queued while the agent was at work: a queued message
-// is older than what was said before it, and was written down after that.
-type pace struct{ last int64 }
+// is older than what was said before it, and was written down after that. What an
+// extension queued is written down at once when the agent has had its say.
+type pace struct {
+	last   int64
+	busy   bool // the agent has not had the last word
+	called bool // an extension has spoken to it since
+}
+
+// atOnce is how long Pi takes at most to write down what was queued, in milliseconds.
+const atOnce = 250
 
 // begins reports whether an entry with a message begins a turn. It is asked about each of
-// them in its order.
+// them in its order. A turn that an extension asked for begins with the reply: only of
+// that the stream and the session file have the same time.
 func (p *pace) begins(e *entry) bool {
 	switch m := e.Message; m.Role {
 	case "user":
+		p.busy, p.called = true, false
 		if written := e.at(); !written.IsZero() && written.UnixMilli() < p.last {
 			p.last = m.Timestamp // the clock was put back
 		}
 		return m.Timestamp >= p.last
 	case "bashExecution":
 		return true
+	case "custom":
+		p.called = p.called || !p.busy && m.Timestamp-p.last > atOnce
 	case "assistant":
+		called := p.called
+		p.busy, p.called = m.StopReason == "toolUse" || m.StopReason == "error", false
 		p.last = max(p.last, m.Timestamp+int64(m.Duration))
+		return called
 	case "toolResult":
+		p.busy = true
 		p.last = max(p.last, m.Timestamp)
 	}
 	return false
@@ -163,7 +185,7 @@ func (h *hearing) turnsBefore(ms int64) int {
 		if err != nil {
 			break // not written yet, or gone: what was counted so far stands
 		}
-		if !bytes.Contains(raw.Data, []byte(`"message"`)) {
+		if !bytes.Contains(raw.Data, []byte(`message"`)) {
 			continue
 		}
 		e := parseEntry(raw.Data)

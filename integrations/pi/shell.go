@@ -37,8 +37,9 @@ func (h *hearing) typed() {
 }
 
 // shells tells of the commands whose results have been written, or of all if nothing
-// more will be.
-func (h *hearing) shells(last bool) {
+// more will be. What ran while the agent was busy may have ended, though that is written
+// nowhere: Pi keeps it back until the agent is done.
+func (h *hearing) shells(last, busy bool) {
 	left := h.a.Shell[:0:0]
 	for _, s := range h.a.Shell {
 		d, err := h.r.recall(h.src, s.Ref)
@@ -50,7 +51,7 @@ func (h *hearing) shells(last bool) {
 		case m != nil:
 			h.tellShell(s, m, "Interrupted by user")
 		case last:
-			m := &message{Command: d.Event.Command, Timestamp: s.At.UnixMilli(), Cancelled: filed}
+			m := &message{Command: d.Event.Command, Timestamp: s.At.UnixMilli(), Cancelled: filed && !busy}
 			h.tellShell(s, m, "Interrupted: the process ended")
 		default:
 			left = append(left, s)

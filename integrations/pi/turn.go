@@ -153,7 +153,7 @@ func (t *turn) id(kind, native string) uuid.UUID {
 // prompted takes a prompt: a turn begins when its message comes.
 func (h *hearing) prompted() {
 	h.close("Interrupted")
-	h.shells(false)
+	h.shells(false, false)
 	t := &turn{
 		At: h.at, Active: h.at, CWD: h.e.CWD, Branch: h.e.Head.Branch, SHA: h.e.Head.SHA,
 		Under: h.d.Under, Prompt: h.e.Ref, Past: h.past,
@@ -165,7 +165,8 @@ func (h *hearing) prompted() {
 	h.link(h.d.Event.Prompt)
 }
 
-// begin posts the run of a turn: what was said first is its prompt.
+// begin posts the run of a turn: what was said first is its prompt. A turn that an
+// extension asked for begins with the reply, see pace.
 func (h *hearing) begin(m *message, from ref) *turn {
 	t := h.a.Turn
 	if t == nil { // its prompt was lost on the way, or is of the past
@@ -184,16 +185,26 @@ func (h *hearing) begin(m *message, from ref) *turn {
 		native = "prompt:" + native
 	}
 	h.identify(t, native)
-	t.Begun = true
 	run := h.r.top(h.a, t)
-	if m.Role == "user" || m.Role == "custom" {
+	if m.Role == "user" {
 		run.Inputs = runtypes.Messages(m.prompt())
 		if from != "" {
 			t.say(from)
 		}
+	} else if called, ok := h.calling(t); ok {
+		run.Inputs = runtypes.Messages(called.prompt())
 	}
+	t.Begun = true
 	h.post(run)
 	return t
+}
+
+// calling is what an extension asked for in a turn that has not begun.
+func (h *hearing) calling(t *turn) (*message, bool) {
+	if t.Begun || len(t.Said) == 0 {
+		return nil, false
+	}
+	return h.r.fetch(h.src, t.Said[0])
 }
 
 // identify says who the runs of a turn are, and what their ids are made of.
@@ -250,7 +261,7 @@ func (h *hearing) settled() {
 		t.Aborted = t.Aborted || h.d.Event.Aborted
 		h.close("")
 	}
-	h.shells(false)
+	h.shells(false, false)
 }
 
 // close ends the open turn, and all of it that is open. why is the reason if it did not
@@ -291,8 +302,14 @@ func (h *hearing) close(why string) {
 	h.patch(runtypes.Finish(run, end))
 }
 
-// beginUntold posts a turn whose message never came: it was ended before.
+// beginUntold posts a turn whose message, or the reply that it begins with, never came: it
+// was ended before.
 func (h *hearing) beginUntold(t *turn) {
+	if m, ok := h.calling(t); ok {
+		h.a.Turn = t
+		h.begin(m, "")
+		return
+	}
 	d, err := h.r.recall(h.src, t.Prompt)
 	if err != nil || d.Event.Prompt == "" {
 		return
