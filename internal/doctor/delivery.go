@@ -47,7 +47,7 @@ func (r *Report) Deliver(ctx context.Context, n Network, t Target, send bool) {
 		return
 	}
 	if !send {
-		r.note(delivery, "", "no test run was sent")
+		r.unsent(ctx, n, t)
 		return
 	}
 	run := testRun(n.Now())
@@ -62,6 +62,26 @@ func (r *Report) Deliver(ctx context.Context, n Network, t Target, send bool) {
 	}
 	r.ok("key", "%s is accepted (from %s)", t.KeyShown, t.KeySource)
 	r.found(ctx, n, t, run, project)
+}
+
+// unsent reports on the key where no test run is to be sent. A key that may not read
+// can be one that may write.
+func (r *Report) unsent(ctx context.Context, n Network, t Target) {
+	r.note(delivery, "", "no test run was sent")
+	client, end := n.client(t)
+	defer end()
+	var refused *langsmith.StatusError
+	if !errors.As(client.Check(ctx), &refused) {
+		return
+	}
+	switch refused.Status {
+	case http.StatusUnauthorized:
+		r.problem("key", r.keyFix(ctx, n, t), "401: the key %s is not accepted (from %s)", t.KeyShown, t.KeySource)
+	case http.StatusForbidden:
+		if other := r.elsewhere(ctx, n, t); other != "" {
+			r.problem("key", other, "403: the key %s may not read there (from %s)", t.KeyShown, t.KeySource)
+		}
+	}
 }
 
 // testRun is the run that is sent. It says what it is.

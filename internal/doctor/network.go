@@ -168,7 +168,7 @@ func (r *Report) answered(n Network, t Target, j *journey, resp *http.Response, 
 		return false
 	}
 	r.ok(network, "%s reached%s in %s", t.Endpoint, by, took)
-	if resp.StatusCode != http.StatusOK {
+	if resp.StatusCode != http.StatusOK && resp.StatusCode != http.StatusTooManyRequests {
 		r.note(network, wrongPath(t), "%s/info answers with status %d", t.Endpoint, resp.StatusCode)
 	}
 	r.clock(n.Now(), resp.Header.Get("Date"))

@@ -59,8 +59,13 @@ func server(t *testing.T, cfg ingest.Config) *ingest.Server {
 // diagnose looks at a destination and returns what is wrong with it.
 func diagnose(t *testing.T, n Network, to Target) []Line {
 	t.Helper()
+	return examine(t, n, to, true)
+}
+
+func examine(t *testing.T, n Network, to Target, send bool) []Line {
+	t.Helper()
 	var r Report
-	r.Deliver(t.Context(), n, to, true)
+	r.Deliver(t.Context(), n, to, send)
 	var wrong []Line
 	for _, line := range r.Lines {
 		if strings.Contains(line.Text+line.Fix, key) {
@@ -160,6 +165,40 @@ func TestAKeyOfAnotherRegionIsFound(t *testing.T) {
 	n := here()
 	n.Elsewhere = func(string) map[string]string { return map[string]string{"APAC": s.URL(), "EU": eu.URL} }
 	expect(t, "EU", diagnose(t, n, target(s.URL())), "403", "the key belongs to the EU region: set LANGSMITH_ENDPOINT="+eu.URL)
+	us := reader(t, http.StatusForbidden)
+	expect(t, "EU, unsent", examine(t, n, target(us), false), "403", "the key belongs to the EU region: set LANGSMITH_ENDPOINT="+eu.URL)
+}
+
+// reader is a LangSmith that answers who wants to read with a status.
+func reader(t *testing.T, status int) string {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/info" {
+			w.WriteHeader(status)
+		}
+		fmt.Fprint(w, "{}")
+	}))
+	t.Cleanup(s.Close)
+	return s.URL
+}
+
+func TestAKeyIsLookedAtWithoutATestRun(t *testing.T) {
+	expect(t, "wrong key", examine(t, here(), target(reader(t, 401)), false), "401: the key ****cdef is not accepted", "LANGSMITH_API_KEY")
+	for _, status := range []int{http.StatusForbidden, http.StatusNotFound} { // it may only write
+		if wrong := examine(t, here(), target(reader(t, status)), false); len(wrong) > 0 {
+			t.Errorf("%d: %+v", status, wrong)
+		}
+	}
+}
+
+func TestALimitDoesNotSpeakOfTheEndpoint(t *testing.T) {
+	s := server(t, ingest.Config{Faults: []ingest.Fault{{Status: 429, Times: -1}}})
+	var r Report
+	r.Deliver(t.Context(), here(), target(s.URL()), false)
+	for _, line := range r.Lines {
+		if strings.Contains(line.Fix, "check endpoint") {
+			t.Errorf("%+v", line)
+		}
+	}
 }
 
 func TestEachLayerIsNamed(t *testing.T) {
