@@ -73,6 +73,7 @@ func TestATurnThatEndedWellIsFoundByAStepThatFailed(t *testing.T) {
 		t.Error("a turn that ended well is called failed")
 	}
 	b.click(".row a")
+	b.reads(".row", "3 runs") // the thread, whose rows are turns
 	b.reads(".row .badge.step", "1 failed step")
 	b.click(".row a")
 	b.reads(".failures", "Exit code 1")
