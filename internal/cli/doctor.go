@@ -135,7 +135,8 @@ func (a *app) targets(dir string) []doctor.Target {
 	for _, name := range append([]string{""}, agents.Names()...) {
 		settings, _ := a.settings(name, dir) // what cannot be read was reported
 		for _, place := range delivery.Places(settings, a.env) {
-			if id := place.ID + fmt.Sprintf("%q", place.Key); !seen[id] {
+			id := place.ID + fmt.Sprintf("%q", place.Key)
+			if place.Endpoint != "" && !seen[id] { // none: that it cannot be used was reported
 				seen[id] = true
 				list = append(list, target(settings, place))
 			}
@@ -153,6 +154,9 @@ func target(settings config.Config, place delivery.Place) doctor.Target {
 	t.EndpointSource, t.KeySource = settings.Source("endpoint"), settings.Source("api_key")
 	if len(settings.Replicas) > 0 {
 		t.EndpointSource, t.KeySource = settings.Source("replicas"), settings.Source("replicas")
+	}
+	if settings.Proxy != "" {
+		t.ProxySource = settings.Source("proxy")
 	}
 	t.KeyShown = place.Key.String()
 	if place.Key == (config.Key{}) && settings.Login {

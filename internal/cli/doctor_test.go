@@ -44,4 +44,8 @@ func TestDoctorSendsATestRunByTheSettings(t *testing.T) {
 	if code := doctor(); code != exitError || !strings.Contains(d.out.String(), "PROBLEM  key: 401: the key ****0000 is not accepted") {
 		t.Errorf("exit %d: %s", code, d.out.String())
 	}
+	d.env["LANGSMITH_ENDPOINT"] = "smith.example"
+	if code := doctor(); code != exitError || !strings.Contains(d.out.String(), "PROBLEM  settings: ") || strings.Contains(d.out.String(), "PROBLEM  network") {
+		t.Errorf("exit %d with an endpoint that is none: %s", code, d.out.String())
+	}
 }

@@ -28,7 +28,7 @@ func explain(err error, j *journey, t Target, patience time.Duration) fault {
 		host, tunnels = u.Host, u.Scheme == "https"
 	}
 	if j.proxy != nil && (!j.connected || tunnels && j.tunnel != http.StatusOK) {
-		return proxyFault(err, j, host, tunnels)
+		return proxyFault(err, j, t, host, tunnels)
 	}
 	if f, ok := tlsFault(err, host); ok {
 		return f
@@ -54,17 +54,20 @@ func explain(err error, j *journey, t Target, patience time.Duration) fault {
 }
 
 // proxyFault explains a failure on the way to the proxy or at it.
-func proxyFault(err error, j *journey, host string, tunnels bool) fault {
-	proxy, variable := config.WithoutPassword(j.proxy.String()), "HTTP_PROXY"
-	if tunnels {
-		variable = "HTTPS_PROXY"
+func proxyFault(err error, j *journey, t Target, host string, tunnels bool) fault {
+	proxy, setting, exempt := config.WithoutPassword(j.proxy.String()), "HTTP_PROXY", "NO_PROXY"
+	switch {
+	case t.ProxySource != "":
+		setting, exempt = "proxy (from "+t.ProxySource+")", "no_proxy"
+	case tunnels:
+		setting = "HTTPS_PROXY"
 	}
-	fix := "check " + variable + ", or name " + host + " in NO_PROXY"
+	fix := "check " + setting + ", or name " + host + " in " + exempt
 	switch {
 	case j.tunnel == http.StatusProxyAuthRequired:
-		return fault{"proxy", "the proxy " + proxy + " wants a user and a password (407)", "set " + variable + "=http://USER:PASSWORD@" + j.proxy.Host}
+		return fault{"proxy", "the proxy " + proxy + " wants a user and a password (407)", "set " + setting + " to http://USER:PASSWORD@" + j.proxy.Host}
 	case j.tunnel != 0:
-		return fault{"proxy", fmt.Sprintf("the proxy %s does not connect to %s (status %d)", proxy, host, j.tunnel), "ask whoever runs the proxy to allow " + host + ", or name it in NO_PROXY"}
+		return fault{"proxy", fmt.Sprintf("the proxy %s does not connect to %s (status %d)", proxy, host, j.tunnel), "ask whoever runs the proxy to allow " + host + ", or name it in " + exempt}
 	case timedOut(err):
 		return fault{"proxy", "the proxy " + proxy + " does not answer", fix}
 	}

@@ -41,6 +41,7 @@ type Target struct {
 	EndpointSource string // where the endpoint was set
 	KeySource      string // where the key was set
 	KeyShown       string // the key as it may be shown
+	ProxySource    string // where the proxy was set; empty: in the environment, or there is none
 	Unusable       error  // why nothing can be sent there; nil: it can
 }
 

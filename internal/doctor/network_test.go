@@ -258,6 +258,9 @@ func TestTheProxyIsBlamedForWhatItDoes(t *testing.T) {
 	secure := target("https://smith.example")
 	expect(t, "dead", diagnose(t, by(freePort(t)), secure), "proxy: no connection to the proxy", "HTTPS_PROXY")
 	expect(t, "dead, without TLS", diagnose(t, by(freePort(t)), target("http://smith.example")), "proxy: no connection to the proxy", "check HTTP_PROXY")
+	noted := secure
+	noted.ProxySource = "installed.toml"
+	expect(t, "noted", diagnose(t, by(freePort(t)), noted), "proxy: no connection to the proxy", "check proxy (from installed.toml), or name smith.example in no_proxy")
 	impatient := by(hung(t))
 	impatient.Patience = 300 * time.Millisecond
 	expect(t, "hung", diagnose(t, impatient, secure), "proxy: the proxy", "NO_PROXY")
