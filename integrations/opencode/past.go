@@ -17,16 +17,26 @@ import (
 const (
 	rootSessions = `select id, directory, version, time_created, time_updated from session
 		where parent_id is null order by time_created, id`
-	childSessions = `select id, parent_id, directory, version, agent, time_created from session where parent_id = ?`
-	messagesOf    = `select m.id, m.data from message m join session s on s.id = m.session_id
+	childSession = `select parent_id, directory, version, agent, time_created from session where id = ? and parent_id is not null`
+	messagesOf   = `select m.id, m.data from message m join session s on s.id = m.session_id
 		where s.id = ? and m.time_created >= s.time_created order by m.time_created, m.id`
 	partsOf = `select message_id, id, data from part where session_id = ? order by message_id, id`
-	// The prompts of a session before a message: what the user typed or attached.
-	countPrompts = `select count(*) from message m join session s on s.id = m.session_id
-		where s.id = ? and m.id < ? and m.time_created >= s.time_created and json_extract(m.data, '$.role') = 'user'
+	// What the user typed or attached, of messages m in sessions s.
+	prompts = ` m.time_created >= s.time_created and json_extract(m.data, '$.role') = 'user'
 		and exists (select 1 from part p where p.message_id = m.id
 			and json_extract(p.data, '$.type') not in ('compaction')
 			and coalesce(json_extract(p.data, '$.synthetic'), 0) = 0)`
+	// The prompts of a session before a message.
+	countPrompts = `select count(*) from message m join session s on s.id = m.session_id
+		where s.id = ? and m.id < ? and` + prompts
+	// The prompts of the subagents of a session, and of theirs.
+	promptsBelow = `with recursive below (id) as (select id from session where parent_id = ?
+			union select c.id from session c join below b on c.parent_id = b.id)
+		select m.id, m.session_id, m.time_created from below b join session s on s.id = b.id join message m on m.session_id = s.id
+		where` + prompts + ` order by m.time_created, m.id`
+	// The calls that a session worked for at a time.
+	callsOf = `select id from part where json_extract(data, '$.state.metadata.sessionId') = ?1
+		and json_extract(data, '$.state.time.start') <= ?2 and coalesce(json_extract(data, '$.state.time.end'), ?2) >= ?2`
 )
 
 // promptsBefore counts the turns of a thread before one. Where no database is it is an

@@ -3,6 +3,7 @@ package opencode
 import (
 	"encoding/json"
 	"errors"
+	"math"
 
 	"github.com/tracesmith/tracesmith/integrations"
 )
@@ -15,7 +16,14 @@ type teller struct {
 	root   session
 	told   integrations.Told
 	spoken map[string]bool // prompts of subagents that have been told
+	below  []prompt        // of subagents that have not been told
 	errs   []error
+}
+
+// prompt is one of a subagent's session.
+type prompt struct {
+	id, session string
+	created     int64
 }
 
 // tell reads a session with those of its subagents.
@@ -25,8 +33,15 @@ func tell(src integrations.Source, db string, root session) (integrations.Told, 
 	if err != nil {
 		return t.told, err
 	}
+	for row, err := range src.Rows(db, promptsBelow, root.ID) {
+		if err != nil {
+			return t.told, err
+		}
+		t.below = append(t.below, prompt{text(row[0]), text(row[1]), number(row[2])})
+	}
 	t.begin(root)
-	t.session(list)
+	t.session(list, true)
+	t.typed(math.MaxInt64)
 	return t.told, errors.Join(t.errs...)
 }
 
@@ -47,8 +62,9 @@ func (t *teller) say(kind string, d data) {
 }
 
 // session tells the messages of a session. It was idle before a prompt unless the one
-// before is answered after it: then the prompt had to wait.
-func (t *teller) session(list []*stored) {
+// before is answered after it: then the prompt had to wait. A compaction that the user
+// asked for meanwhile is part of what was on. top says that its turns are roots.
+func (t *teller) session(list []*stored, top bool) {
 	last := map[string]int{} // where a message of the user's has its last answer
 	for i, m := range list {
 		last[m.Parent] = i
@@ -60,12 +76,16 @@ func (t *teller) session(list []*stored) {
 			answer = max(answer, m.end())
 			continue
 		}
-		apart := m.spoken() || !m.goesOn()
+		on := open != "" && (m.Time.Created < answer || last[open] > i)
+		apart := m.spoken() || !m.goesOn() && !on
 		if apart && open != "" && last[open] > 0 && last[open] < i {
 			t.say(onIdle, data{T: answer, Session: m.Session})
+			if m.Session == t.root.ID {
+				t.typed(m.Time.Created)
+			}
 		}
 		if apart || open == "" {
-			if m.Session == t.root.ID && (m.spoken() || last[m.ID] > i) {
+			if top && (m.spoken() || last[m.ID] > i) {
 				t.trace(m)
 			}
 			open = m.ID
@@ -103,7 +123,10 @@ func (t *teller) assistant(m *stored) {
 	begun.Time.Completed, begun.Finish, begun.Error, begun.Tokens, begun.Cost = 0, "", nil, tokens{}, 0
 	t.say(onMessage, data{T: m.Time.Created, Session: m.Session, Message: &begun})
 	for i := range m.parts {
-		if p := &m.parts[i]; p.Type == "tool" && p.State.Time.Start > 0 {
+		switch p := &m.parts[i]; {
+		case p.Type != "tool":
+			t.say(onPart, data{T: max(m.Time.Created, p.Time.End), Session: m.Session, Part: p})
+		case p.State.Time.Start > 0:
 			running := *p
 			running.State.Status, running.State.Output, running.State.Error, running.State.Time.End = "running", "", "", 0
 			t.say(onPart, data{T: p.State.Time.Start, Session: m.Session, Part: &running})
@@ -111,15 +134,15 @@ func (t *teller) assistant(m *stored) {
 	}
 	for i := range m.parts {
 		if p := &m.parts[i]; p.State.Metadata.Session != "" {
-			t.work(m, p)
+			t.work(p)
 		}
 	}
 	// Tools that were through have nothing to do with what ended the message.
 	for _, whole := range []bool{true, false} {
 		for i := range m.parts {
 			p := &m.parts[i]
-			if p.State.whole() == whole && (p.Type != "tool" || p.State.over()) {
-				t.say(onPart, data{T: max(m.Time.Created, p.Time.End, p.State.Time.End), Session: m.Session, Part: p})
+			if p.Type == "tool" && p.State.over() && p.State.whole() == whole {
+				t.say(onPart, data{T: max(m.Time.Created, p.State.Time.End), Session: m.Session, Part: p})
 			}
 		}
 		if whole && m.Error != nil {
@@ -131,45 +154,64 @@ func (t *teller) assistant(m *stored) {
 
 // work tells what a subagent did for a call: the prompts that came while it was open,
 // which no other call had.
-func (t *teller) work(m *stored, call *part) {
-	child := t.child(m.Session, call.State.Metadata.Session)
-	if child == nil {
-		return
-	}
-	list, err := messages(t.src, t.db, child.ID)
-	if err != nil {
-		t.errs = append(t.errs, err)
-		return
-	}
-	var mine []*stored
-	taken := false
-	for _, each := range list {
-		if each.Role == "user" && each.spoken() {
-			late := call.State.Time.End > 0 && each.Time.Created > call.State.Time.End
-			taken = !t.spoken[each.ID] && each.Time.Created >= call.State.Time.Start && !late
-			t.spoken[each.ID] = t.spoken[each.ID] || taken
-		}
-		if taken {
-			mine = append(mine, each)
-		}
-	}
-	t.begin(*child)
-	t.session(mine)
+func (t *teller) work(call *part) {
+	t.child(call.State.Metadata.Session, false, func(p *stored) bool {
+		late := call.State.Time.End > 0 && p.Time.Created > call.State.Time.End
+		return p.Time.Created >= call.State.Time.Start && !late
+	})
 }
 
-// child is a session that another one started; nil if there is no such.
-func (t *teller) child(parent, id string) *session {
-	for row, err := range t.src.Rows(t.db, childSessions, parent) {
-		if err != nil {
-			t.errs = append(t.errs, err)
-			return nil
-		}
-		if text(row[0]) == id {
-			return &session{
-				ID: id, Parent: text(row[1]), Directory: text(row[2]), Version: text(row[3]), Agent: text(row[4]),
-				Time: span{Created: number(row[5])},
-			}
+// typed tells what the user typed into the sessions of subagents before a time: the
+// prompts that came while no call was open.
+func (t *teller) typed(before int64) {
+	for len(t.below) > 0 && t.below[0].created < before {
+		next := t.below[0]
+		t.below = t.below[1:]
+		if !t.spoken[next.id] && !t.called(next) {
+			t.child(next.session, true, func(p *stored) bool { return p.ID == next.id })
 		}
 	}
-	return nil
+}
+
+// called reports whether a prompt is the work of a call, be it one of a fork.
+func (t *teller) called(p prompt) bool {
+	for _, err := range t.src.Rows(t.db, callsOf, p.session, p.created) {
+		if err != nil {
+			t.errs = append(t.errs, err)
+		}
+		return true
+	}
+	return false
+}
+
+// child tells those prompts of a subagent's session, with all that followed, that are
+// wanted and have not been told.
+func (t *teller) child(id string, top bool, wanted func(prompt *stored) bool) {
+	for row, err := range t.src.Rows(t.db, childSession, id) {
+		if err != nil {
+			t.errs = append(t.errs, err)
+			return
+		}
+		list, err := messages(t.src, t.db, id)
+		if err != nil {
+			t.errs = append(t.errs, err)
+			return
+		}
+		var mine []*stored
+		taken := false
+		for _, each := range list {
+			if each.Role == "user" && each.spoken() {
+				taken = !t.spoken[each.ID] && wanted(each)
+				t.spoken[each.ID] = t.spoken[each.ID] || taken
+			}
+			if taken {
+				mine = append(mine, each)
+			}
+		}
+		t.begin(session{
+			ID: id, Parent: text(row[0]), Directory: text(row[1]), Version: text(row[2]), Agent: text(row[3]),
+			Time: span{Created: number(row[4])},
+		})
+		t.session(mine, top)
+	}
 }

@@ -58,7 +58,7 @@ func (s *story) part(session, message, rest string) {
 func (s *story) begun() string { return fmt.Sprintf(`,"time":{"created":%d}`, s.t) }
 
 func (s *story) done(extra string) string {
-	return fmt.Sprintf(`,"tokens":{"input":10,"output":2},"time":{"created":%d,"completed":%d}%s`, s.t-500, s.t, extra)
+	return fmt.Sprintf(`,"tokens":{"input":10,"output":2},"time":{"created":%d,"completed":%d}%s`, s.t-200, s.t, extra)
 }
 
 // step is a whole message with a text.
@@ -297,6 +297,7 @@ func TestASubagentWorksForTheForkThatResumesIt(t *testing.T) {
 		}
 	}
 	count1(t, "runs", len(runs), 10)
+	agree(t, s.recording(t), nil)
 }
 
 // A task that the user gives to a subagent is OpenCode's own message: no model is asked.
