@@ -23,7 +23,7 @@ type Agent struct {
 	// by: some agents run the hooks of others. Nil: none but what comes by its own.
 	Claims func(Payload) bool
 	// Peek reads the routing fields of a payload and nothing else. ErrForeign is its
-	// answer to the payload of another agent.
+	// answer to the payload of another agent, ErrIdle to one that need not be kept.
 	Peek func(Payload) (Route, error)
 	// Stream begins a stream of events: the agent runs a shim of ours, which pipes lines
 	// of JSON to one long process. It returns the Peek of that stream, which may remember
@@ -44,6 +44,9 @@ type Agent struct {
 
 // ErrForeign says that a payload is another agent's, which runs this one's hooks.
 var ErrForeign = errors.New("integrations: the payload is another agent's")
+
+// ErrIdle says that a payload tells nothing that is not told otherwise.
+var ErrIdle = errors.New("integrations: the payload tells nothing new")
 
 // Hook is one event of the agent that install registers.
 type Hook struct {

@@ -65,6 +65,9 @@ func peek(p integrations.Payload) (integrations.Route, error) {
 	if err != nil {
 		return integrations.Route{}, err
 	}
+	if in.nested(p) {
+		return integrations.Route{}, integrations.ErrIdle
+	}
 	route := integrations.Route{Event: in.Event, Session: in.root(), CWD: in.CWD}
 	if p.Parent > 1 {
 		route.PID = p.Parent
@@ -149,6 +152,16 @@ func (in *payload) root() string {
 		return in.Parent
 	}
 	return in.Session
+}
+
+// nested reports whether the hook ran in the subagent of a subagent and names no session's
+// log. Whose it is nothing tells, and the log has all that it says.
+func (in *payload) nested(p integrations.Payload) bool {
+	if p.Exists == nil || in.root() == in.Session || sessionOf(in.Transcript) != "" {
+		return false
+	}
+	log := logOf(copilotHome(p.Env), in.root())
+	return log != "" && !p.Exists(log)
 }
 
 // inner reports whether the hook ran in a subagent or tells of one.

@@ -191,6 +191,26 @@ func TestAPayloadIsRoutedToTheSessionThatItIsOf(t *testing.T) {
 	}
 }
 
+// The hook of a subagent that a subagent started names that one alone, which is no session.
+func TestASubagentOfASubagentIsNoSession(t *testing.T) {
+	const outer, nested = "9a7f28e2-2f7c-4f3d-81c6-6d8c2d0686e7", "6fb020ec-1d0d-4c28-a945-8c30f0308c7e"
+	there := "/home/dev/.copilot/session-state/" + sessionID + "/events.jsonl"
+	f := func(agent, parent, more string, want error) {
+		t.Helper()
+		_, err := peek(integrations.Payload{
+			Body:   []byte(`{"sessionId":"` + agent + `","prompt":"x","agentId":"` + agent + `","parentAgentId":"` + parent + `"` + more + `}`),
+			Env:    func(key string) string { return map[string]string{"HOME": "/home/dev"}[key] },
+			Exists: func(path string) bool { return path == there },
+		})
+		if !errors.Is(err, want) {
+			t.Errorf("%s of %s: %v, want %v", agent, parent, err, want)
+		}
+	}
+	f(outer, sessionID, "", nil)
+	f(nested, outer, "", integrations.ErrIdle)
+	f(nested, outer, `,"transcriptPath":"`+there+`"`, nil)
+}
+
 // In a folder that it trusts Copilot runs the project's hooks for Claude Code.
 func TestWhatCopilotTellsAHookOfClaudeCodesIsCopilots(t *testing.T) {
 	const own = `{"hook_event_name":"SessionStart","session_id":"` + sessionID + `","timestamp":"2026-11-30T20:49:01.448Z","cwd":"/w","source":"new","initial_prompt":"x"}`

@@ -128,7 +128,11 @@ func (h *hook) keep(parent int) (*kept, *loss) {
 	payload := integrations.Payload{Body: h.body, Args: h.Args[1:], Env: h.Env, Exists: exists, Parent: parent}
 	h.settleOwner(payload)
 	route, event, l := h.route(payload)
-	if l != nil {
+	switch {
+	case l == nil:
+	case l.reason == reasonIdle:
+		return nil, nil
+	default:
 		return nil, l
 	}
 	settings, unreadable := h.settings(cmp.Or(route.CWD, config.Unknown))
@@ -190,6 +194,9 @@ func (h *hook) route(p integrations.Payload) (integrations.Route, integrations.H
 	}
 	if errors.Is(err, integrations.ErrForeign) {
 		return route, integrations.Hook{}, &loss{reason: reasonForeign}
+	}
+	if errors.Is(err, integrations.ErrIdle) {
+		return route, integrations.Hook{}, &loss{reason: reasonIdle}
 	}
 	if err != nil {
 		return route, integrations.Hook{}, &loss{reason: journal.DropBadInput}

@@ -315,6 +315,22 @@ func TestSecretsDoNotReachTheDisk(t *testing.T) {
 	}
 }
 
+func TestAnEventThatTellsNothingNewIsNeitherKeptNorLost(t *testing.T) {
+	s := newStage(t)
+	s.agent.Peek = func(integrations.Payload) (integrations.Route, error) {
+		return integrations.Route{}, integrations.ErrIdle
+	}
+	s.send(event("prompt"))
+	state, err := journal.Open(s.dir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	sessions, err := state.Sessions()
+	if drops, _ := state.Drops(); err != nil || len(sessions) > 0 || len(drops) > 0 {
+		t.Errorf("%d sessions, lost %v, %v", len(sessions), drops, err)
+	}
+}
+
 func TestThePayloadDecidesWhoseEventItIs(t *testing.T) {
 	s := newStage(t)
 	other := toyAgent()

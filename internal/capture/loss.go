@@ -12,6 +12,7 @@ import (
 const (
 	reasonAgent   = "unknown_agent"
 	reasonForeign = "another_agents" // that runs this one's hooks and has none of its own
+	reasonIdle    = "idle"           // no loss: the agent has no use for the event
 	reasonNoInput = "no_input"
 	reasonTimeout = "hook_timeout"
 	reasonPanic   = "hook_panic"

@@ -96,6 +96,9 @@ func (p *player) step(s Step) error {
 		return nil // the agent was stopped before it had told its hook anything
 	}
 	route, err := p.peek(s, payload)
+	if errors.Is(err, integrations.ErrIdle) {
+		return nil
+	}
 	if err != nil {
 		return err
 	}
