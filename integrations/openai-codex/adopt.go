@@ -53,7 +53,8 @@ func (r *reducer) adoptOne(src integrations.Source, path string, f *family, thre
 		return
 	}
 	rd := newReader(path, 0, nil)
-	a := &agent{Thread: id, Path: path, Turn: f.turn, Inner: f.prefix != "", Up: agentkit.NewAnchor(f.parent, f.start, f.turn)}
+	up := agentkit.NewAnchor(f.parent, f.start, f.turn)
+	a := &agent{Thread: id, Path: path, Asks: []*ask{{Turn: f.turn, By: f.stretch.id, Up: up}}}
 	for raw, err := range src.Lines(path, 0) {
 		if err != nil {
 			return

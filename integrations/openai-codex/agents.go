@@ -3,7 +3,6 @@ package openaicodex
 import (
 	"cmp"
 	"errors"
-	"slices"
 	"time"
 
 	"github.com/tracesmith/tracesmith/integrations"
@@ -13,23 +12,20 @@ import (
 
 // agent is a thread that another one started: a subagent, a review, a guardian. Each
 // of its turns is a subagent run, which goes out whole when the turn has ended. It may
-// outlive the turn that started it.
+// outlive the turn that started it, and be asked again.
 type agent struct {
-	Thread  string           `json:"thread"`
-	Path    string           `json:"path,omitempty"`
-	Call    string           `json:"call,omitempty"`    // that started it
-	Turn    string           `json:"turn"`              // in which it was started
-	Message string           `json:"message,omitempty"` // what it was told, where its own file hides that
-	Up      *agentkit.Anchor `json:"up,omitempty"`      // what it hangs under; nil: not emitted yet
-	Inner   bool             `json:"inner,omitempty"`   // another agent started it
-	Kind    string           `json:"kind,omitempty"`
-	Name    string           `json:"name,omitempty"`
+	Thread string    `json:"thread"`
+	Path   string    `json:"path,omitempty"`
+	Asks   []*ask    `json:"asks,omitempty"` // from the one that began its last turn on
+	Since  time.Time `json:"since,omitzero"` // turns before are not ours
+	Kind   string    `json:"kind,omitempty"`
+	Name   string    `json:"name,omitempty"`
 
 	From   int64      `json:"from,omitempty"`
 	Total  *tokens    `json:"total,omitempty"`
 	Open   *agentTurn `json:"open,omitempty"`
 	Done   int        `json:"done,omitempty"`   // turns emitted
-	Forced bool       `json:"forced,omitempty"` // its process is gone
+	Forced bool       `json:"forced,omitempty"` // the process that it was at work in is gone
 }
 
 // agentTurn is the turn that a subagent is at.
@@ -41,31 +37,6 @@ type agentTurn struct {
 
 // quiet reports whether the agent has done all it was told so far.
 func (a *agent) quiet() bool { return a.Done > 0 && a.Open == nil }
-
-// noteAgents takes over what a stretch says of the threads it started. One that is
-// older than the turn was noted when it was new.
-func (r *reducer) noteAgents(s *stretch, f *family, noted *int) {
-	for ; *noted < len(s.links); *noted++ {
-		l := s.links[*noted]
-		made := idTime(l.thread)
-		if r.Agents[l.thread] != nil || l.thread == "" || made.Before(s.made().Add(-time.Second)) || !r.hasRoom() {
-			continue
-		}
-		r.Agents[l.thread] = &agent{
-			Thread: l.thread, Call: f.prefix + l.call, Turn: f.turn, Inner: f.prefix != "",
-			Message: agentkit.Clip(cmp.Or(l.message, s.told(l.call))),
-		}
-	}
-}
-
-// told is the message in the call that started a subagent.
-func (s *stretch) told(call string) string {
-	t := s.byID[call]
-	if t == nil {
-		return ""
-	}
-	return stringField(t.input, "message")
-}
 
 // hasRoom makes room for another agent, at the cost of one that is done.
 func (r *reducer) hasRoom() bool {
@@ -82,34 +53,17 @@ func (r *reducer) hasRoom() bool {
 	return false
 }
 
-// raise gives the agents that a tool call started the run they hang under.
-func (r *reducer) raise(call string, run *runtypes.Run, f *family) {
-	for _, a := range r.Agents {
-		if a.Up == nil && a.Call == f.prefix+call && a.Turn == f.turn {
-			a.Up = agentkit.NewAnchor(run, f.start, f.turn)
-		}
-	}
-}
-
-// anchor notes the root of a turn that is over. Agents whose call is not known hang
-// under it.
-func (r *reducer) anchor(root *runtypes.Run, f *family) {
-	up := agentkit.NewAnchor(root, f.start, f.turn)
-	r.Roots = append(r.Roots, up)
-	if len(r.Roots) > maxRoots {
-		r.Roots = r.Roots[1:]
-	}
-	for _, a := range r.Agents {
-		if a.Up == nil && a.Turn == f.turn {
-			a.Up = up
-		}
-	}
-}
-
 // releaseAgents lets go of subagents that nothing more will be heard of.
 func (r *reducer) releaseAgents(all bool) {
 	for _, a := range r.Agents {
 		a.Forced = a.Forced || all && !a.quiet()
+	}
+}
+
+// release ends what an agent was told that it will not begin: its process is gone.
+func (a *agent) release() {
+	if a.Forced {
+		a.Done, a.Forced = max(a.Done, 1), false
 	}
 }
 
@@ -124,21 +78,22 @@ func (r *reducer) atWork() bool {
 }
 
 // advanceAgents emits the turns of subagents that have ended, outer ones first: an
-// inner one's call is part of the outer's runs.
+// inner one's call is part of the outer's runs. When it comes to rest, what a dead
+// process left need not wait for its call.
 func (r *reducer) advanceAgents(src integrations.Source) ([]runtypes.Op, error) {
 	var ops []runtypes.Op
 	var errs []error
-	for again := true; again; {
-		again = false
+	for again, rest := true, false; again || !rest; {
+		again, rest = false, !again
 		for _, id := range agentkit.SortedKeys(r.Agents) {
 			a := r.Agents[id]
-			if a == nil {
-				continue // made room for another
+			if a == nil || rest && !a.Forced {
+				continue // made room for another, or goes on
 			}
-			more, err := r.advanceAgent(src, a)
+			more, err := r.advanceAgent(src, a, rest)
 			ops, errs = append(ops, more...), append(errs, err)
 			again = again || len(more) > 0
-			if a.Forced && a.Up == nil && len(r.Turns) == 0 && len(more) == 0 {
+			if rest && a.Forced && a.usual() == nil && len(r.Turns) == 0 && len(more) == 0 {
 				delete(r.Agents, id) // nothing will ever be above it
 				delete(r.readers, id)
 			}
@@ -147,10 +102,10 @@ func (r *reducer) advanceAgents(src integrations.Source) ([]runtypes.Op, error) 
 	return ops, errors.Join(errs...)
 }
 
-func (r *reducer) advanceAgent(src integrations.Source, a *agent) ([]runtypes.Op, error) {
+func (r *reducer) advanceAgent(src integrations.Source, a *agent, rest bool) ([]runtypes.Op, error) {
 	if a.Path == "" {
 		if a.Path = findRollout(src, homeOf(r.Rollout), a.Thread); a.Path == "" {
-			a.Done += boolToInt(a.Forced) // it never wrote one
+			a.release() // it never wrote one
 			return nil, nil
 		}
 	}
@@ -171,8 +126,8 @@ func (r *reducer) advanceAgent(src integrations.Source, a *agent) ([]runtypes.Op
 	for {
 		more, err := a.read(src, rd)
 		if err != nil || a.Open == nil {
-			if a.Forced && a.Done == 0 && err == nil {
-				a.Done++ // it never began
+			if err == nil {
+				a.release() // it never began
 			}
 			return ops, err
 		}
@@ -180,13 +135,18 @@ func (r *reducer) advanceAgent(src integrations.Source, a *agent) ([]runtypes.Op
 		if s == nil || !s.over() && !a.Forced {
 			return ops, nil
 		}
-		up := r.above(a, s)
-		if up == nil {
+		k := r.above(a, s, rest)
+		if k == nil {
 			return ops, nil
 		}
-		ops = append(ops, r.emitAgent(src, a, s, up)...)
+		before, err := r.recall(src, a.Path, a.Open.Line)
+		if err != nil {
+			return ops, err
+		}
+		ops = append(ops, r.emitAgent(src, a, s, k, before)...)
+		a.use(k)
 		delete(rd.stretches, a.Open.ID)
-		a.Open = nil
+		a.Open, a.Forced = nil, false
 		a.Done++
 		if !more && !s.over() {
 			return ops, nil
@@ -207,6 +167,8 @@ func (a *agent) read(src integrations.Source, rd *reader) (ended bool, err error
 		switch {
 		case offset < a.From:
 			return a.Open != nil && a.Open.Line == offset
+		case idTime(id).Before(a.Since) && !idTime(id).IsZero():
+			return false
 		case a.Open == nil:
 			a.Open = &agentTurn{ID: id, Line: offset, Total: rd.total}
 			return true
@@ -230,7 +192,8 @@ func (a *agent) read(src integrations.Source, rd *reader) (ended bool, err error
 }
 
 // emitAgent builds the run of a subagent's turn and everything below it.
-func (r *reducer) emitAgent(src integrations.Source, a *agent, s *stretch, up *agentkit.Anchor) []runtypes.Op {
+func (r *reducer) emitAgent(src integrations.Source, a *agent, s *stretch, k *ask, before []runtypes.Message) []runtypes.Op {
+	up := k.Up
 	run := runtypes.Subagent(up.Run(), r.id(up.Turn, up.Prompt, "subagent", s.id), s.start, runtypes.SubagentInfo{ID: a.Thread, Type: a.Kind})
 	run.Metadata = map[string]any{}
 	if a.Name != "" {
@@ -238,8 +201,8 @@ func (r *reducer) emitAgent(src integrations.Source, a *agent, s *stretch, up *a
 	}
 	prompt := s.prompt
 	if prompt == nil {
-		if a.Message != "" && a.Done == 0 {
-			prompt = &runtypes.Message{Role: "user", Content: a.Message}
+		if k.Message != "" {
+			prompt = &runtypes.Message{Role: "user", Content: k.Message}
 		} else {
 			prompt = s.typed
 		}
@@ -255,16 +218,12 @@ func (r *reducer) emitAgent(src integrations.Source, a *agent, s *stretch, up *a
 		end = outcome{at: cmp.Or(s.last, s.start), interrupted: true, err: "Interrupted"}
 	}
 	f := &family{parent: run, stretch: s, turn: up.Prompt, prefix: s.id + "/", start: up.Turn, end: end, over: true}
-	r.noteAgents(s, f, new(int))
+	r.noteAsks(s, f, new(int))
 	ops := []runtypes.Op{{Verb: runtypes.Post, Run: run}}
-	ops = append(ops, r.emit(f, &progress{new(int), &marks{}, new(int), new(int64)}, nil)...)
+	ops = append(ops, r.emit(f, &progress{new(int), &marks{}, new(int), new(int64)}, before)...)
 	r.leave(s, f)
 	r.adopt(src, f, a.Thread, end.at)
-	for _, inner := range r.Agents {
-		if inner.Up == nil && inner.Turn == f.turn && s.started(inner.Thread) {
-			inner.Up = agentkit.NewAnchor(run, f.start, f.turn)
-		}
-	}
+	r.anchor(run, f)
 	if text := s.answer(); text != "" {
 		run.Outputs = runtypes.Messages(runtypes.Message{Role: "assistant", Content: text})
 	}
@@ -275,37 +234,4 @@ func (r *reducer) emitAgent(src integrations.Source, a *agent, s *stretch, up *a
 	run.Error = end.err
 	runtypes.Finish(run, end.at)
 	return ops
-}
-
-// above is the run that a turn of an agent hangs under: the call that started the
-// agent, and of later turns the turn that told it to go on. nil: that is not over yet.
-func (r *reducer) above(a *agent, s *stretch) *agentkit.Anchor {
-	if a.Done == 0 || a.Inner || s.parent == "" {
-		return a.Up
-	}
-	for _, root := range r.Roots {
-		if root.Prompt == s.parent {
-			return root
-		}
-	}
-	if !a.Forced && !slices.Contains(r.Closed, s.parent) {
-		return nil
-	}
-	return a.Up
-}
-
-func (s *stretch) started(thread string) bool {
-	for _, l := range s.links {
-		if l.thread == thread {
-			return true
-		}
-	}
-	return false
-}
-
-func boolToInt(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }

@@ -39,8 +39,10 @@ func (r *reducer) advanceTurn(src integrations.Source, t *turn, hard bool) (ops 
 	if t.Part > 0 && !t.goesOn(s) {
 		return nil, over, nil
 	}
-	if err := r.recall(src, t); err != nil {
-		return nil, false, err
+	if t.located() && r.history[t.ID] == nil {
+		if r.history[t.ID], err = r.recall(src, r.Rollout, t.Line); err != nil {
+			return nil, false, err
+		}
 	}
 	end := outcome{}
 	if over {
@@ -62,7 +64,7 @@ func (r *reducer) advanceTurn(src integrations.Source, t *turn, hard bool) (ops 
 	if s.over() && !over {
 		return ops, false, nil // how it ended may be part of what is still to be emitted
 	}
-	r.noteAgents(s, f, &t.Links)
+	r.noteAsks(s, f, &t.Links)
 	ops = append(ops, r.emit(f, &progress{&t.Calls, &t.Tools, &t.Merges, &t.Repeated}, r.history[t.ID])...)
 	if !over {
 		s.shed(t.Calls, &t.Tools)

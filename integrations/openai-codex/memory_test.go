@@ -154,7 +154,7 @@ func doneLine(turn, last string) string {
 type teller struct {
 	t    *testing.T
 	src  *memory
-	r    integrations.Reducer
+	r    *reducer
 	runs map[string]*runtypes.Run
 	list []string
 }
@@ -209,7 +209,7 @@ func (x *teller) apply(e integrations.Event) {
 	if len(state) > 64<<10 {
 		x.t.Fatalf("a checkpoint of %d bytes", len(state))
 	}
-	x.r = newReducer(integrations.Options{})
+	x.r = newReducer(x.r.options)
 	if err := json.Unmarshal(state, x.r); err != nil {
 		x.t.Fatal(err)
 	}

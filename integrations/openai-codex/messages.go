@@ -74,26 +74,25 @@ func said(i *responseItem) (runtypes.Message, bool) {
 	return runtypes.Message{Role: i.Role, Content: text}, true
 }
 
-// recall reads what was said in the thread before a turn, where the user wants it
-// repeated: since the last compaction, and no more than is ever sent.
-func (r *reducer) recall(src integrations.Source, t *turn) error {
-	if r.options.Inputs != integrations.InputsThread || !t.located() || r.history[t.ID] != nil {
-		return nil
+// recall reads what was said in a thread before a line of its rollout, where the user
+// wants it repeated: since the last compaction, and no more than is ever sent.
+func (r *reducer) recall(src integrations.Source, path string, line int64) ([]runtypes.Message, error) {
+	if r.options.Inputs != integrations.InputsThread {
+		return nil, nil
 	}
 	before := newStretch("", nil)
-	for raw, err := range src.Lines(r.Rollout, 0) {
-		if errors.Is(err, fs.ErrNotExist) || err == nil && raw.Offset >= t.Line {
+	for raw, err := range src.Lines(path, 0) {
+		if errors.Is(err, fs.ErrNotExist) || err == nil && raw.Offset >= line {
 			break
 		}
 		if err != nil {
-			return fmt.Errorf("openaicodex: rollout: %w", err)
+			return nil, fmt.Errorf("openaicodex: rollout: %w", err)
 		}
 		if rec, ok := parseRecord(raw.Data); ok && !rec.ends() {
 			before.add(&rec)
 		}
 	}
-	r.history[t.ID] = agentkit.Bounded(before.said(nil, false))
-	return nil
+	return agentkit.Bounded(before.said(nil, false)), nil
 }
 
 // contentText flattens a string or a list of parts to text. What is no text is named.

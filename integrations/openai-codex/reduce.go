@@ -18,17 +18,17 @@ type reducer struct {
 	Rollout string `json:"rollout,omitempty"`
 	Home    string `json:"home,omitempty"`
 
-	Thread thread             `json:"thread,omitzero"`
-	Begun  bool               `json:"begun,omitempty"` // from here on every turn is ours
-	From   int64              `json:"from,omitempty"`  // lines before it have been looked at
-	Count  int                `json:"count,omitempty"` // turns begun in this thread
-	Total  *tokens            `json:"total,omitempty"` // its running total at From
-	More   bool               `json:"more,omitempty"`  // something was held back
-	Ended  bool               `json:"ended,omitempty"`
-	Turns  []*turn            `json:"turns,omitempty"`  // open ones, oldest first
-	Closed []string           `json:"closed,omitempty"` // the last turns that were closed
-	Agents map[string]*agent  `json:"agents,omitempty"` // by thread
-	Roots  []*agentkit.Anchor `json:"roots,omitempty"`  // of the last turns that were closed
+	Thread  thread            `json:"thread,omitzero"`
+	Begun   bool              `json:"begun,omitempty"` // from here on every turn is ours
+	From    int64             `json:"from,omitempty"`  // lines before it have been looked at
+	Count   int               `json:"count,omitempty"` // turns begun in this thread
+	Total   *tokens           `json:"total,omitempty"` // its running total at From
+	More    bool              `json:"more,omitempty"`  // something was held back
+	Ended   bool              `json:"ended,omitempty"`
+	Turns   []*turn           `json:"turns,omitempty"`   // open ones, oldest first
+	Closed  []string          `json:"closed,omitempty"`  // the last turns that were closed
+	Agents  map[string]*agent `json:"agents,omitempty"`  // by thread
+	Parents []parent          `json:"parents,omitempty"` // the last turns that were emitted, of agents too
 
 	Scripts []*script `json:"scripts,omitempty"` // that may outlive their turns
 
@@ -58,9 +58,9 @@ type thread struct {
 
 // Bounds of the checkpoint: what a session keeps of its past.
 const (
-	maxClosed = 16
-	maxRoots  = 8
-	maxAgents = 48
+	maxClosed  = 16
+	maxParents = 16
+	maxAgents  = 48
 )
 
 // maxOps bounds the bytes of runs that one event gives, but for the turn that exceeds

@@ -1,6 +1,7 @@
 package openaicodex
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -65,14 +66,22 @@ type ending struct {
 	mute    bool // of a version that does not say why a turn failed
 }
 
-// link ties a subagent's thread to the call that started it.
+// link ties a subagent's thread to a call that started it, or told it to go on.
 type link struct {
 	call, thread, message string
+	at                    time.Time
 }
 
-// tie notes a link, unless its thread is known.
+// tie notes a link, once. What send_message says begins no turn.
 func (s *stretch) tie(l link) {
-	if l.thread != "" && !s.started(l.thread) {
+	if t := s.byID[l.call]; t != nil {
+		if t.name == "send_message" {
+			return
+		}
+		l.call, l.at = t.id, t.start
+	}
+	known := slices.ContainsFunc(s.links, func(k link) bool { return k.call == l.call && k.thread == l.thread })
+	if l.thread != "" && !known {
 		s.links = append(s.links, l)
 	}
 }
@@ -212,13 +221,13 @@ func (s *stretch) addCompleted(r *record, i *completedItem) {
 	case "EnteredReviewMode":
 		s.enterReview(r, i.ReviewHint)
 	case "SubAgentActivity":
-		if i.Kind == "started" {
-			s.tie(link{call: i.ID, thread: i.Agent})
+		if i.Kind == "started" || i.Kind == "interacted" {
+			s.tie(link{call: i.ID, thread: i.Agent, at: r.at})
 		}
 	case "CollabAgentToolCall":
 		for _, thread := range i.Receivers {
-			if i.Tool == "spawn_agent" {
-				s.tie(link{call: i.ID, thread: thread, message: i.Prompt})
+			if i.Status != "failed" && (i.Tool == "spawn_agent" || i.Tool == "send_input") {
+				s.tie(link{call: i.ID, thread: thread, message: i.Prompt, at: r.at})
 			}
 		}
 		s.learn(i.ID, itemFacts(r, i))

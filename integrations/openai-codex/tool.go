@@ -149,8 +149,13 @@ func (s *stretch) addOutput(r *record) {
 			w.text = t.text
 		}
 	}
-	if t.name == "spawn_agent" { // older versions have no item that says so
+	switch t.name { // older versions have no item that says so
+	case "spawn_agent":
 		s.tie(link{call: t.id, thread: stringField(json.RawMessage(t.text), "agent_id")})
+	case "send_input":
+		if stringField(json.RawMessage(t.text), "submission_id") != "" {
+			s.tie(link{call: t.id, thread: cmp.Or(stringField(t.input, "target"), stringField(t.input, "id"))})
+		}
 	}
 	s.say(r, runtypes.Message{Role: "tool", ToolCallID: t.id, Content: t.text, Status: t.status()})
 	s.entries[len(s.entries)-1].tool = t
