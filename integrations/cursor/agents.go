@@ -122,6 +122,10 @@ func (r *reducer) agentStart(src integrations.Source, e integrations.Event, d *d
 		a.call(f, above.tell(src, above.Start))
 	} else {
 		t := r.openIn(parent)
+		if c := r.talk(parent); t == nil && c.fresh() { // its call was not heard of
+			t = r.begin(c, e, d)
+			t.Blind = true
+		}
 		if t == nil || t.Closing {
 			return nil, nil
 		}

@@ -160,3 +160,55 @@ func TestACallThatIsOvertakenIsOneCall(t *testing.T) {
 		}
 	}
 }
+
+// A user who stops Cursor may do so as a tool is called: of the two hooks either may be
+// through first.
+func TestACallThatTheStopOvertookIsInterrupted(t *testing.T) {
+	rec, err := replay.Load("testdata/interrupt_tool_open")
+	if err != nil {
+		t.Fatal(err)
+	}
+	stop := slices.IndexFunc(rec.Steps, func(s replay.Step) bool { return s.Event == "stop" })
+	call := stop - 1
+	rec.Steps[call], rec.Steps[stop] = rec.Steps[stop], rec.Steps[call]
+	rec.Steps[call].At, rec.Steps[stop].At = rec.Steps[stop].At, rec.Steps[call].At
+	for _, o := range []replay.Options{{}, {Cut: true}, {Polls: true}} {
+		res, err := rec.Run(cursor.Agent(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tool := one(t, res.Runs, runtypes.KindTool)
+		if tool.Error != "Interrupted by user" || tool.ParentRunID != one(t, res.Runs, runtypes.KindInterrupted).ID {
+			t.Errorf("error %q", tool.Error)
+		}
+		for _, run := range res.Runs {
+			if start, end := times(t, run); end.Before(start) {
+				t.Errorf("%s ends %s before it starts", run.Name, start.Sub(end))
+			}
+		}
+	}
+}
+
+// Print mode tells of a prompt by its tools alone, the first of which may be lost.
+func TestPrintModeWhoseSubagentsCallIsLostIsOneTurn(t *testing.T) {
+	rec, err := replay.Load("testdata/print_subagent")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rec.Steps = slices.DeleteFunc(rec.Steps, func(s replay.Step) bool {
+		return s.Event == "preToolUse" && strings.Contains(string(s.Body), `"Task"`)
+	})
+	for _, o := range []replay.Options{{}, {Cut: true}, {Polls: true}} {
+		res, err := rec.Run(cursor.Agent(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		root, agent := one(t, res.Runs, runtypes.KindRoot), one(t, res.Runs, runtypes.KindSubagent)
+		if !strings.Contains(string(root.Inputs), "Look around") || !strings.Contains(string(root.Outputs), "One file.") {
+			t.Errorf("inputs %s, outputs %s", root.Inputs, root.Outputs)
+		}
+		if tool := one(t, res.Runs, runtypes.KindTool); tool.Name != "Read" || tool.ParentRunID != agent.ID || agent.ParentRunID != root.ID {
+			t.Errorf("%s hangs under %s", tool.Name, tool.ParentRunID)
+		}
+	}
+}

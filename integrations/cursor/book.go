@@ -3,6 +3,7 @@ package cursor
 import (
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/tracesmith/tracesmith/integrations"
 	"github.com/tracesmith/tracesmith/internal/agentkit"
@@ -75,6 +76,7 @@ func (t *story) finishWith(src integrations.Source, s *section, over *ending) {
 		return
 	}
 	t.complete = true
+	t.bound(over.At)
 	if s != nil {
 		t.attach(s)
 		if over.Status == "error" && over.Text == "" {
@@ -107,6 +109,22 @@ func (t *story) finishWith(src integrations.Source, s *section, over *ending) {
 		t.segments[n-1].failed = true
 	case n == 0 && counted:
 		t.segments = append(t.segments, &segment{start: t.ready, end: over.At, cut: over.interrupted()})
+	}
+}
+
+// bound lets nothing outlast the story's end that was told of after it.
+func (t *story) bound(end time.Time) {
+	for _, c := range t.calls {
+		if !c.ended && c.start.After(end) {
+			c.start = end
+		}
+	}
+	for _, seg := range t.segments {
+		for _, at := range []*time.Time{&seg.start, &seg.end} {
+			if at.After(end) {
+				*at = end
+			}
+		}
 	}
 }
 

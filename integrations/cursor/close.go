@@ -54,6 +54,8 @@ func (r *reducer) turnReady(src integrations.Source, t *turn) bool {
 	case t.Sure:
 	case t.End.Quiet && t.End.Ref == "", t.tell(src, t.Start).running(): // the event that says so may be on its way
 		return false
+	case t.End.Status == "aborted": // and so may the last call of a tool, which nothing else tells of
+		return false
 	}
 	s, _ := r.section(src, t)
 	if t.End.Status == "error" && t.End.Text == "" && !t.Sure && (s == nil || s.err == "") {
@@ -121,7 +123,7 @@ func (r *reducer) closeTurn(src integrations.Source, t *turn) ([]runtypes.Op, er
 		}
 		ops = append(ops, r.compactions(src, f, told)...)
 	}
-	b := r.book(src, f, told, t.End, promptOf(src, t.First, s))
+	b := r.book(src, f, told, t.End, promptOf(src, t.First, "beforeSubmitPrompt", s))
 	if r.options.Inputs == integrations.InputsThread && s != nil {
 		b.before = messages(list, s.index)
 	}

@@ -57,7 +57,7 @@ func (r *reducer) postWith(src integrations.Source, t *turn, s *section) []runty
 	c.Count++
 	t.Number = c.Count
 	root := r.root(src, t)
-	if prompt := promptOf(src, t.First, s); prompt != "" {
+	if prompt := promptOf(src, t.First, "beforeSubmitPrompt", s); prompt != "" {
 		root.Inputs = runtypes.Messages(runtypes.Message{Role: "user", Content: withFiles(src, t.First, prompt)})
 	}
 	return []runtypes.Op{{Verb: runtypes.Post, Run: root}}
@@ -76,9 +76,10 @@ func withFiles(src integrations.Source, ref, prompt string) any {
 	return parts
 }
 
-// promptOf is the prompt or task that an event holds, else a transcript.
-func promptOf(src integrations.Source, ref string, s *section) string {
-	if e, d, err := recall(src, ref); err == nil && (e.Kind == "beforeSubmitPrompt" || e.Kind == "subagentStart") && d.Text != "" {
+// promptOf is the prompt or task that an event holds, if it is of that kind, else a
+// transcript.
+func promptOf(src integrations.Source, ref, kind string, s *section) string {
+	if e, d, err := recall(src, ref); err == nil && e.Kind == kind && d.Text != "" {
 		return d.Text
 	}
 	if s != nil {
@@ -192,7 +193,7 @@ func (a *agent) run(src integrations.Source) *runtypes.Run {
 
 // task is what a subagent was told to do: by its start, else by the call.
 func (a *agent) task(src integrations.Source) string {
-	if task := promptOf(src, a.Begin, nil); task != "" {
+	if task := promptOf(src, a.Begin, "subagentStart", nil); task != "" {
 		return task
 	}
 	if _, d, err := recall(src, a.Call); err == nil {

@@ -18,10 +18,14 @@ func (r *reducer) assure(c *talk, e integrations.Event, d *data) {
 		}
 	}
 	for _, t := range r.Turns {
-		if t.Talk != c.ID || t.End == nil || d.Generation == "" || d.Generation == t.Generation {
+		if d.Generation == "" || t.Talk == c.ID && t.Generation == d.Generation || slices.Contains(r.Closed, closedKey(c.ID, d.Generation)) {
+			return // what comes of a turn says nothing of those after it
+		}
+		if t.Talk != c.ID || t.End == nil {
 			continue
 		}
-		t.Sure = t.Sure || !t.End.Quiet || e.Kind != "beforeSubmitPrompt"
+		border := e.Kind == "beforeSubmitPrompt" || e.Kind == "stop"
+		t.Sure = t.Sure || !t.End.Quiet || !border
 	}
 }
 

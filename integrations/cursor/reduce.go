@@ -312,7 +312,7 @@ func (r *reducer) sessionEnd(c *talk, e integrations.Event, d *data) {
 // silent begins the turn of print mode that used no tool, of which the session's end
 // alone tells. Whether there was one the transcript says: it holds that turn and no other.
 func (r *reducer) silent(c *talk, e integrations.Event, d *data) {
-	if c.Asked || c.Over || c.Count > 0 || c.File == "" || d.Status != "completed" || r.openIn(c.ID) != nil {
+	if !c.fresh() || c.File == "" || d.Status != "completed" || r.openIn(c.ID) != nil {
 		return
 	}
 	t := r.begin(c, e, d)
@@ -329,6 +329,9 @@ func (r *reducer) work(src integrations.Source, c *talk, e integrations.Event, d
 		return r.agentWork(src, a, e, d)
 	}
 	t := r.turn(c.ID, d.Generation)
+	if open := r.openIn(c.ID); t == nil && open != nil && open.Blind && open.Generation == c.ID {
+		t, open.Generation = open, d.Generation // it began with a subagent, which does not name it
+	}
 	if t == nil {
 		if slices.Contains(r.Closed, closedKey(c.ID, d.Generation)) || r.late(c, e) {
 			return nil, nil // of a turn or a subagent that was told to its end

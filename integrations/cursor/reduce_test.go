@@ -425,3 +425,74 @@ func TestToolsOfASubagentWhoseStartIsLostHangUnderTheOpenTurn(t *testing.T) {
 		}
 	}
 }
+
+// Two stops may be overtaken at once, and come in any order.
+func TestStopsThatAreOvertakenTogetherTellTheirOwnTokens(t *testing.T) {
+	for _, order := range [][]string{{"1", "2"}, {"2", "1"}} {
+		w := newWorld(t)
+		w.cut = true
+		for _, turn := range []string{"1", "2", "3"} {
+			w.hear("beforeSubmitPrompt", saying(of("c", turn), "do "+turn))
+		}
+		for _, turn := range append(order, "3") {
+			stop := of("c", turn)
+			used, err := strconv.ParseInt(turn, 10, 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			stop.Status, stop.Tokens = "aborted", &tokens{Input: &used}
+			w.hear("stop", stop)
+		}
+		w.own(integrations.Idle)
+		used := map[string]int64{}
+		for _, call := range w.of(runtypes.KindLLM) {
+			if call.Usage != nil {
+				used[call.Identity.TurnID] = call.Usage.Input
+			}
+		}
+		if len(used) != 3 || used["1"] != 1 || used["2"] != 2 || used["3"] != 3 {
+			t.Errorf("stops in the order %v: tokens %v", order, used)
+		}
+	}
+}
+
+// A subagent may start another. With the turn all of them are told to their ends.
+func TestASubagentOfASubagentLeavesNothingOpen(t *testing.T) {
+	w := newWorld(t)
+	w.cut = true
+	start := func(talk, turn, id, task string) {
+		call := using(of(talk, turn), id)
+		call.Tool, call.Hash = "Task", hashOf(task)
+		w.hear("preToolUse", call)
+		d := of(talk, talk)
+		d.Agent, d.AgentType, d.Parent, d.Text, d.Hash = id, "explore", talk, task, hashOf(task)
+		w.hear("subagentStart", d)
+	}
+	end := func(talk, id, task string) {
+		d := of(talk, talk)
+		d.Agent, d.AgentType, d.Parent, d.Hash, d.Status = id, "explore", talk, hashOf(task), "completed"
+		w.hear("subagentStop", d)
+	}
+	w.hear("sessionStart", data{Conversation: "c"})
+	w.hear("beforeSubmitPrompt", saying(of("c", "1"), "hello"))
+	start("c", "1", "outer", "look")
+	w.hear("preToolUse", using(of("child", "x"), "t1"))
+	w.hear("postToolUse", using(of("child", "x"), "t1"))
+	start("child", "x", "inner", "look there")
+	w.hear("preToolUse", using(of("grandchild", "y"), "t2"))
+	w.hear("postToolUse", using(of("grandchild", "y"), "t2"))
+	end("child", "inner", "look there")
+	end("c", "outer", "look")
+	w.hear("afterAgentResponse", saying(of("c", "1"), "done"))
+	stop := of("c", "1")
+	stop.Status = "completed"
+	w.hear("stop", stop)
+	w.own(integrations.Idle)
+	if s := w.r.Status(); s.Open != 0 || !s.Ended {
+		t.Errorf("status %+v", s)
+	}
+	agents := w.of(runtypes.KindSubagent)
+	if len(agents) != 2 || !strings.HasPrefix(agents[1].DottedOrder, agents[0].DottedOrder+".") {
+		t.Errorf("%d subagents", len(agents))
+	}
+}

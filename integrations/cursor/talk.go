@@ -20,6 +20,10 @@ type talk struct {
 	Model string    `json:"model,omitempty"` // the last label
 }
 
+// fresh reports whether the conversation may be one of print mode: no prompt was told of,
+// and there was no turn.
+func (c *talk) fresh() bool { return !c.Asked && !c.Over && c.Count == 0 }
+
 // talk finds a conversation or begins it.
 func (r *reducer) talk(id string) *talk {
 	for i, c := range r.Talks {
