@@ -1,6 +1,7 @@
 package openaicodex
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
 	"time"
@@ -20,6 +21,8 @@ type call struct {
 	compaction *compaction
 	spoken     string // its text, when its items are gone
 	settled    bool   // something that can only come later stands behind it
+	heard      int64  // how much of the conversation it was told; 0: not known
+	cut        bool   // its reply broke off, and another was asked for
 }
 
 // final reports whether nothing that may still come changes the call. One without
@@ -31,9 +34,14 @@ func (c *call) final() bool {
 // addSpoken takes something that the model made.
 func (s *stretch) addSpoken(r *record) {
 	c := s.open
+	if c != nil && c.heard != 0 && r.heard != 0 && c.heard != r.heard {
+		c.cut, s.ready = true, c.end // it was told more
+		c = nil
+	}
 	if c == nil {
 		c = s.begin(r)
 	}
+	c.heard = cmp.Or(c.heard, r.heard)
 	c.items = append(c.items, *r.item)
 	c.end, s.last = r.at, r.at
 	if strings.HasSuffix(r.item.Type, "_call") {

@@ -230,6 +230,9 @@ func (r *reducer) llm(f *family, parent *runtypes.Run, c *call) *runtypes.Run {
 	if len(c.items) > 0 {
 		run.Outputs = runtypes.Messages(c.message())
 	}
+	if c.cut {
+		run.Error = "the reply was cut off"
+	}
 	if c.usage == nil && f.end.interrupted && c == f.stretch.calls[len(f.stretch.calls)-1] {
 		return runtypes.Interrupt(run, f.end.at, f.end.err)
 	}

@@ -12,6 +12,7 @@ type record struct {
 	at      time.Time
 	ordinal int64 // -1: this version numbers no lines
 	offset  int64
+	heard   int64 // of what the model said: how much of the conversation it was told; 0: not known
 
 	meta      *sessionMeta
 	context   *turnContext
@@ -201,11 +202,14 @@ func parseRecord(data []byte) (record, bool) {
 		Ordinal *int64          `json:"ordinal"`
 		Type    string          `json:"type"`
 		Payload json.RawMessage `json:"payload"`
+		About   struct {
+			Heard int64 `json:"sampled_through_sequence"`
+		} `json:"metadata"`
 	}
 	if json.Unmarshal(data, &l) != nil {
 		return record{}, false
 	}
-	r := record{at: l.At, ordinal: -1}
+	r := record{at: l.At, ordinal: -1, heard: l.About.Heard}
 	if l.Ordinal != nil {
 		r.ordinal = *l.Ordinal
 	}
