@@ -146,16 +146,17 @@ func (s *stretch) addItem(r *record) {
 	i := r.item
 	switch {
 	case i.Type == "message" && i.Role == "user":
-		m := runtypes.Message{Role: "user", Content: contentText(i.Content)}
-		switch i.kind() {
-		case "multi_agent.subagent_notification":
+		words := contentText(i.Content)
+		m := runtypes.Message{Role: "user", Content: words}
+		switch kind := i.kind(); {
+		case kind == "multi_agent.subagent_notification", kind == "" && strings.HasPrefix(words, "<subagent_notification>"):
 			s.say(r, m)
-		case "user.text":
+		case kind == "user.text":
 			if s.typed == nil {
 				s.typed = &m
 			}
-		case "": // of a version without items
-			if f := shellFacts(r, contentText(i.Content)); f != nil {
+		case kind == "": // of a version without items
+			if f := shellFacts(r, words); f != nil {
 				s.learn("", f)
 			}
 		}
