@@ -29,8 +29,9 @@ func (r *reducer) close(src integrations.Source, t *turn, why string) ([]runtype
 	}
 	for _, below := range slices.Clone(r.Turns) {
 		if below.Under == t.ID || below.Under == "" && below != t && r.at(below.Session).Parent == t.Session {
+			below.Under = t.ID
 			reason := why
-			if reason == "" {
+			if reason == "" && !below.over() {
 				reason = "interrupted: its caller ended"
 			}
 			add(r.close(src, below, reason))

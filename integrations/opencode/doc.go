@@ -12,7 +12,7 @@
 // whose prompt belongs to the open call of the task tool that names it. What OpenCode
 // itself says in the user's name (a compaction, the request to go on after it, a command
 // the user ran) begins no turn with a prompt. Copies of messages in a forked session are
-// older than the session and have been traced.
+// older than the session and have been traced: the turns of a fork count from 1.
 //
 // Not to be seen: the reply's model as the provider names it, the tokens of title calls,
 // and anything after the process was killed. The stream's end says that it was.

@@ -41,7 +41,7 @@ func tell(src integrations.Source, db string, root session) (integrations.Told, 
 	}
 	t.begin(root)
 	t.session(list, true)
-	t.typed(math.MaxInt64)
+	t.typed(math.MaxInt64, true)
 	return t.told, errors.Join(t.errs...)
 }
 
@@ -78,11 +78,12 @@ func (t *teller) session(list []*stored, top bool) {
 		}
 		on := open != "" && (m.Time.Created < answer || last[open] > i)
 		apart := m.spoken() || !m.goesOn() && !on
-		if apart && open != "" && last[open] > 0 && last[open] < i {
+		idle := apart && open != "" && last[open] > 0 && last[open] < i
+		if idle {
 			t.say(onIdle, data{T: answer, Session: m.Session})
-			if m.Session == t.root.ID {
-				t.typed(m.Time.Created)
-			}
+		}
+		if m.Session == t.root.ID {
+			t.typed(m.Time.Created, idle)
 		}
 		if apart || open == "" {
 			if top && (m.spoken() || last[m.ID] > i) {
@@ -149,6 +150,9 @@ func (t *teller) assistant(m *stored) {
 			t.say(onError, data{T: m.end(), Session: m.Session, Error: m.Error})
 		}
 	}
+	if m.Session == t.root.ID {
+		t.typed(m.end(), false)
+	}
 	t.say(onMessage, data{T: m.end(), Session: m.Session, Message: &m.message})
 }
 
@@ -162,13 +166,13 @@ func (t *teller) work(call *part) {
 }
 
 // typed tells what the user typed into the sessions of subagents before a time: the
-// prompts that came while no call was open.
-func (t *teller) typed(before int64) {
+// prompts that came while no call was open. They begin roots if the session above was idle.
+func (t *teller) typed(before int64, idle bool) {
 	for len(t.below) > 0 && t.below[0].created < before {
 		next := t.below[0]
 		t.below = t.below[1:]
 		if !t.spoken[next.id] && !t.called(next) {
-			t.child(next.session, true, func(p *stored) bool { return p.ID == next.id })
+			t.child(next.session, idle, func(p *stored) bool { return p.ID == next.id })
 		}
 	}
 }

@@ -9,6 +9,9 @@
 //   - messages bear their times, and the session file has the same messages with the
 //     same times: from those, ids are made, so that import gives the ids that the stream
 //     gave;
+//   - a fork's file begins with the entries that it copied: its turns count on from them;
+//   - a turn that an extension starts begins with a message whose time the session file
+//     has otherwise: its ids are made from the time of the reply;
 //   - an interrupt while a tool runs leaves an empty reply that no model gave;
 //   - in print mode SIGINT kills at once, as SIGKILL does: the end of the stream is all
 //     that tells of it;
