@@ -217,7 +217,7 @@ func (t *teller) message(e *entry, at int64) {
 		t.tell("before_agent_start", e, at)
 		t.trace(m.Timestamp, m.native())
 		t.open = true
-	case m.Role == "assistant" && !m.empty(m.ErrorMessage != unasked):
+	case m.Role == "assistant" && (begins || !m.empty(m.ErrorMessage != unasked)):
 		if !t.open {
 			t.trace(m.Timestamp, m.native()) // its prompt is not there
 			t.open = true

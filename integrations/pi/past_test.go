@@ -215,6 +215,27 @@ func TestImportKnowsTheTurnThatAnExtensionStarted(t *testing.T) {
 	}
 }
 
+// The turn that an extension started is one even if the user stopped it at once.
+func TestATurnOfAnExtensionsThatIsStoppedAtOnceIsForetold(t *testing.T) {
+	home := t.TempDir()
+	dir := filepath.Join(home, ".pi/agent/sessions/--w--")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	const session = `{"type":"session","version":3,"id":"s","timestamp":"2026-11-30T06:00:00.000Z","cwd":"/w"}
+{"type":"custom_message","id":"a","parentId":null,"timestamp":"2026-11-30T06:00:01.000Z","customType":"ci","content":"it failed","display":true}
+{"type":"message","id":"b","parentId":"a","timestamp":"2026-11-30T06:00:02.000Z","message":{"role":"assistant","content":[],"stopReason":"aborted","errorMessage":"This operation was aborted","timestamp":1796018402000,"durationMs":0}}
+`
+	if err := os.WriteFile(filepath.Join(dir, "s.jsonl"), []byte(session), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	runs, traces := imported(t, home, integrations.Options{})
+	root := one(t, runs, runtypes.KindInterrupted)
+	if len(traces) != 1 || traces[0].String() != root.ID || !strings.Contains(string(root.Inputs), "it failed") {
+		t.Errorf("%d traces, inputs %s", len(traces), root.Inputs)
+	}
+}
+
 // forkOf writes a fork of a session: its entries copied, and a turn of its own.
 func forkOf(t *testing.T, name string) (home string) {
 	t.Helper()
