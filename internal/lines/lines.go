@@ -26,16 +26,23 @@ func Read(r io.ReaderAt, from, to int64, limit int) iter.Seq2[Line, error] {
 		in := bufio.NewReaderSize(io.NewSectionReader(r, from, to-from), int(min(to-from, 64<<10)))
 		var long []byte // a line that does not fit the reader's buffer
 		for offset := from; ; {
-			line, err := next(in, &long, limit)
+			short, size, err := next(in)
+			line := Line{Offset: offset, Next: offset + size, Data: short}
 			switch {
-			case errors.Is(err, io.EOF):
+			case err != nil:
+			case size-1 > int64(limit):
+				line.Data, line.Long = nil, true
+			case short == nil:
+				long, err = again(r, offset, size-1, long)
+				line.Data = long
+			}
+			switch {
+			case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF): // or the file was cut meanwhile
 				return
 			case err != nil:
 				yield(Line{Offset: offset}, err)
 				return
 			}
-			line.Offset = offset
-			line.Next = offset + line.Next
 			offset = line.Next
 			if !yield(line, nil) {
 				return
@@ -44,29 +51,30 @@ func Read(r io.ReaderAt, from, to int64, limit int) iter.Seq2[Line, error] {
 	}
 }
 
-// next reads one line; its Next is the line's length, newline included.
-func next(in *bufio.Reader, long *[]byte, limit int) (Line, error) {
-	*long = (*long)[:0]
-	var size int64
+// again reads a line whose size is known now, into buf if it fits: it may be so large
+// that a buffer which grows with it would be several times too much.
+func again(r io.ReaderAt, offset, size int64, buf []byte) ([]byte, error) {
+	if int64(cap(buf)) < size {
+		buf = make([]byte, size)
+	}
+	_, err := io.ReadFull(io.NewSectionReader(r, offset, size), buf[:size])
+	return buf[:size], err
+}
+
+// next passes over one line and returns its size, newline included, and what is in it,
+// nil if that does not fit the reader's buffer.
+func next(in *bufio.Reader) (short []byte, size int64, err error) {
 	for {
 		part, err := in.ReadSlice('\n')
 		size += int64(len(part))
-		whole := err == nil
 		switch {
-		case !whole && !errors.Is(err, bufio.ErrBufferFull):
-			return Line{}, err
-		case size > int64(limit)+1 || !whole && size > int64(limit):
-			*long = nil // it may be large: do not keep it
-			if whole {
-				return Line{Next: size, Long: true}, nil
-			}
-		case whole && int64(len(part)) == size:
-			return Line{Next: size, Data: part[:len(part)-1]}, nil
+		case errors.Is(err, bufio.ErrBufferFull):
+		case err != nil:
+			return nil, 0, err
+		case size == int64(len(part)):
+			return part[:size-1], size, nil
 		default:
-			*long = append(*long, part...)
-			if whole {
-				return Line{Next: size, Data: (*long)[:len(*long)-1]}, nil
-			}
+			return nil, size, nil
 		}
 	}
 }

@@ -3,6 +3,8 @@ package lines
 import (
 	"bytes"
 	"errors"
+	"io"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -93,4 +95,51 @@ func FuzzReadAgreesWithSplit(f *testing.F) {
 			t.Fatalf("%d lines, want %d", i, len(parts))
 		}
 	})
+}
+
+func TestALongLineIsHeldOnce(t *testing.T) {
+	text := strings.NewReader(strings.Repeat("x", 4<<20) + "\n" + strings.Repeat("y", 3<<20) + "\n")
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	got := 0
+	for line, err := range Read(text, 0, text.Size(), 8<<20) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		got += len(line.Data)
+	}
+	runtime.ReadMemStats(&after)
+	if used := after.TotalAlloc - before.TotalAlloc; got != 7<<20 || used > 5<<20 {
+		t.Errorf("%d bytes for lines of up to 4 MiB, %d in all", used, got)
+	}
+}
+
+// cut is a file that loses what is behind its first bytes once it was read to its end.
+type cut struct {
+	*strings.Reader
+	left int64
+	read bool
+}
+
+func (c *cut) ReadAt(p []byte, at int64) (int, error) {
+	if c.read && at+int64(len(p)) > c.left {
+		return 0, io.EOF
+	}
+	n, err := c.Reader.ReadAt(p, at)
+	c.read = c.read || at+int64(n) == c.Size()
+	return n, err
+}
+
+func TestALongLineThatIsCutWhileItIsReadIsNoLine(t *testing.T) {
+	text := "one\n" + strings.Repeat("x", 200<<10) + "\n"
+	var got []string
+	for line, err := range Read(&cut{Reader: strings.NewReader(text), left: 4}, 0, int64(len(text)), 1<<20) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, string(line.Data))
+	}
+	if len(got) != 1 || got[0] != "one" {
+		t.Errorf("%d lines", len(got))
+	}
 }
