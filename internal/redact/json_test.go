@@ -2,6 +2,7 @@ package redact
 
 import (
 	"encoding/json"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -142,4 +143,16 @@ func TestADocumentWithinAStringIsLookedThroughAsSuch(t *testing.T) {
 		}
 	}
 	staysJSON(t, `{"text":"{\"n\": 1.50, \"b\": [\"\\u00e4\"]}"}`, `{"text":"[not \"json\""}`)
+}
+
+func TestALongTextIsDecodedAtOnce(t *testing.T) {
+	text := json.RawMessage(`{"text":"` + strings.Repeat(`a line of a file\n`, 1<<16) + `"}`)
+	_ = fullIndex()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, err := JSON(text)
+	runtime.ReadMemStats(&after)
+	if used := int(after.TotalAlloc - before.TotalAlloc); err != nil || used > len(text)*3 {
+		t.Errorf("%d bytes for a text of %d, %v", used, len(text), err)
+	}
 }

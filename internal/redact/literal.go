@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -34,6 +35,7 @@ func literal(doc []byte, at int) (from, to int, escaped bool, err error) {
 // unescape appends the text of a valid string literal to dst. A lone surrogate
 // becomes U+FFFD, as in encoding/json.
 func unescape(dst, text []byte) []byte {
+	dst = slices.Grow(dst, len(text)) // at once: it may be a file
 	for {
 		i := bytes.IndexByte(text, '\\')
 		if i < 0 || i+1 >= len(text) {
