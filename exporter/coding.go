@@ -19,24 +19,41 @@ const (
 
 // coder compresses bodies. It is safe for concurrent use.
 type coder struct {
-	zstd    func() *zstd.Encoder
-	gzips   sync.Pool // of *gzip.Writer
-	scratch sync.Pool // of *[]byte
+	level   int
+	made    chan struct{}      // one for each of zstd's encoders: they are large
+	idle    chan *zstd.Encoder // those that nobody uses
+	gzips   sync.Pool          // of *gzip.Writer
+	scratch sync.Pool          // of *[]byte
 }
 
 // newCoder makes a coder for so many bodies at once, level being zstd's.
 func newCoder(senders, level int) *coder {
-	return &coder{zstd: sync.OnceValue(func() *zstd.Encoder { return newZstd(senders, max(level, 1)) })}
+	return &coder{level: max(level, 1), made: make(chan struct{}, senders), idle: make(chan *zstd.Encoder, senders)}
 }
 
-// newZstd makes the one encoder that a client reuses. The window spans many runs,
+// encoder returns an idle encoder, and makes one only where there is none.
+func (c *coder) encoder() *zstd.Encoder {
+	select {
+	case enc := <-c.idle:
+		return enc
+	default:
+	}
+	select {
+	case enc := <-c.idle:
+		return enc
+	case c.made <- struct{}{}:
+		return newZstd(c.level)
+	}
+}
+
+// newZstd makes an encoder for one body at a time. The window spans many runs,
 // since each model call repeats the conversation so far: 4 MiB finds nearly all of
 // it, and servers keep a window of memory for every upload. A higher level than the
 // lowest makes ordinary text a tenth smaller for a quarter more of the work.
-func newZstd(senders, level int) *zstd.Encoder {
+func newZstd(level int) *zstd.Encoder {
 	enc, err := zstd.NewWriter(nil,
 		zstd.WithEncoderLevel(zstd.EncoderLevelFromZstd(level)),
-		zstd.WithEncoderConcurrency(senders),
+		zstd.WithEncoderConcurrency(1),
 		zstd.WithWindowSize(4<<20))
 	if err != nil { // only options out of range can do that
 		return nil
@@ -48,7 +65,9 @@ func newZstd(senders, level int) *zstd.Encoder {
 func (c *coder) encode(as coding, plain []byte) ([]byte, bool) {
 	switch as {
 	case codingZstd:
-		if enc := c.zstd(); enc != nil {
+		enc := c.encoder()
+		defer func() { c.idle <- enc }()
+		if enc != nil {
 			return enc.EncodeAll(plain, make([]byte, 0, len(plain)/4)), true
 		}
 	case codingGzip:

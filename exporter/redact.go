@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 
 	"github.com/tracesmith/tracesmith/internal/redact"
@@ -16,13 +17,17 @@ import (
 type redactor func(*runtypes.Run) (*runtypes.Run, error)
 
 // newRedactor wraps Config.Redact. The built-in rules copy what they change, so
-// they need a shallow copy only; what a caller's function does is not known.
+// they need a shallow copy only, and [NoRedaction] needs none; what a caller's
+// function does is not known.
 func newRedactor(custom func(*runtypes.Run) error) redactor {
-	if custom == nil {
+	switch {
+	case custom == nil:
 		return func(r *runtypes.Run) (*runtypes.Run, error) {
 			c := *r
 			return &c, redact.Run(&c)
 		}
+	case reflect.ValueOf(custom).Pointer() == reflect.ValueOf(NoRedaction).Pointer():
+		return func(r *runtypes.Run) (*runtypes.Run, error) { return r, nil }
 	}
 	return func(r *runtypes.Run) (*runtypes.Run, error) {
 		c := clone(r)
