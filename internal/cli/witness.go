@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"compress/gzip"
 	"io"
 	"log/slog"
@@ -27,41 +26,35 @@ func (w *witness) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil || answer.StatusCode/100 != 2 || r.GetBody == nil || r.Method == http.MethodGet {
 		return answer, err
 	}
-	if body, unread := plainBody(r); unread != nil {
-		w.log.Warn("not kept what was sent", "error", unread.Error())
-	} else if unkept := w.state.KeepSent(journal.Sent{
-		At: w.now(), To: r.URL.Redacted(), ContentType: r.Header.Get("Content-Type"), Status: answer.StatusCode, Body: body,
-	}); unkept != nil {
+	if unkept := w.keep(r, answer.StatusCode); unkept != nil {
 		w.log.Warn("not kept what was sent", "error", unkept.Error())
 	}
 	return answer, nil
 }
 
-// maxPlain bounds what is kept of one request.
-const maxPlain = 64 << 20
-
-// plainBody is what was sent before it was compressed.
-func plainBody(r *http.Request) ([]byte, error) {
-	body, err := r.GetBody()
+// keep copies the request as it was before it was compressed. Both are large: neither is
+// held in memory.
+func (w *witness) keep(r *http.Request, status int) error {
+	sent, err := r.GetBody()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	defer body.Close()
-	var plain io.Reader = body
+	defer sent.Close()
+	plain := io.Reader(sent)
 	switch r.Header.Get("Content-Encoding") {
 	case "zstd":
-		dec, err := zstd.NewReader(body, zstd.WithDecoderConcurrency(1))
+		dec, err := zstd.NewReader(sent, zstd.WithDecoderConcurrency(1))
 		if err != nil {
-			return nil, err
+			return err
 		}
 		defer dec.Close()
 		plain = dec
 	case "gzip":
-		if plain, err = gzip.NewReader(body); err != nil {
-			return nil, err
+		if plain, err = gzip.NewReader(sent); err != nil {
+			return err
 		}
 	}
-	var text bytes.Buffer
-	_, err = io.Copy(&text, io.LimitReader(plain, maxPlain))
-	return text.Bytes(), err
+	return w.state.KeepSent(journal.Sent{
+		At: w.now(), To: r.URL.Redacted(), ContentType: r.Header.Get("Content-Type"), Status: status,
+	}, plain)
 }

@@ -38,17 +38,14 @@ type Sent struct {
 	To          string    `json:"to"` // the address
 	ContentType string    `json:"content_type"`
 	Status      int       `json:"status"`
-	Body        []byte    `json:"-"`
+	Body        []byte    `json:"-"` // of one that is read back
 
 	name string
 }
 
-// KeepSent keeps a copy of a request, so that anybody can see what left the machine.
-// The oldest copies make room.
-func (s *State) KeepSent(r Sent) error {
-	if len(r.Body) > maxSentBody {
-		return nil
-	}
+// KeepSent keeps a copy of a request with the body that is read, so that anybody can
+// see what left the machine. The oldest copies make room.
+func (s *State) KeepSent(r Sent, body io.Reader) error {
 	if err := private.Dir(s.path(sentDir)); err != nil {
 		return fmt.Errorf("journal: sent: %w", err)
 	}
@@ -57,10 +54,30 @@ func (s *State) KeepSent(r Sent) error {
 		return fmt.Errorf("journal: sent: %w", err)
 	}
 	name := fmt.Sprintf("%020d-%s.txt", r.At.UnixMicro(), uuid.NewString()[:8])
-	if err := atomicfile.Write(s.path(sentDir, name), slices.Concat(head, []byte("\n"), r.Body)); err != nil {
-		return err
+	copied := atomicfile.Copy(s.path(sentDir, name), io.MultiReader(bytes.NewReader(append(head, '\n')), &bounded{body, maxSentBody}))
+	switch {
+	case errors.Is(copied, errSentSize):
+		return nil
+	case copied != nil:
+		return copied
 	}
 	return s.trimSent()
+}
+
+var errSentSize = errors.New("journal: sent: too large a request")
+
+// bounded reads a body, and fails where it goes on beyond so many bytes.
+type bounded struct {
+	body io.Reader
+	left int
+}
+
+func (b *bounded) Read(p []byte) (int, error) {
+	n, err := b.body.Read(p)
+	if b.left -= n; b.left < 0 {
+		return 0, errSentSize
+	}
+	return n, err
 }
 
 // trimSent removes the oldest copies beyond their bound.
