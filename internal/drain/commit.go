@@ -56,8 +56,9 @@ func (f *fold) deliver(ctx context.Context) error {
 			return &deliveryError{err}
 		}
 		f.tally(part, got)
-		f.pending = f.pending[len(part):]
 		f.whole = append(f.whole, EndedTraces(part)...)
+		f.pending = f.pending[len(part):]
+		clear(part) // the runs must not outlive their delivery
 		f.slowly = f.d.delivered(f.dest)
 	}
 	f.pending, f.bytes = nil, 0

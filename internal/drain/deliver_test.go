@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
+	"weak"
 
 	"github.com/google/uuid"
 
@@ -411,4 +413,29 @@ func TestWhoAsksForADeliveryGetsAllOfItAlsoAfterALimit(t *testing.T) {
 	_ = b.drain()
 	b.mustDrain()
 	b.want("Toy Turn (open), bash")
+}
+
+func TestARunDoesNotOutliveItsDelivery(t *testing.T) {
+	b := newBench(t)
+	for _, name := range []string{"a", "b", "c"} {
+		b.hook("tool", toyData{Tool: name})
+	}
+	b.cfg.MaxBytes = 5000 // two runs are more
+	var before []weak.Pointer[runtypes.Run]
+	b.cfg.Destinations[0].Export = Plain(func(_ context.Context, ops []runtypes.Op) ([]runtypes.Op, error) {
+		runtime.GC()
+		for i, run := range before {
+			if run.Value() != nil {
+				t.Errorf("run %d is held while run %d is sent", i, len(before))
+			}
+		}
+		for _, op := range ops {
+			before = append(before, weak.Make(op.Run))
+		}
+		return nil, nil
+	})
+	b.mustDrain()
+	if len(before) != 3 {
+		t.Errorf("%d runs", len(before))
+	}
 }

@@ -53,7 +53,7 @@ type Config struct {
 	Grace    time.Duration // how long hooks may outlive the agent: 1 s
 	Adopt    time.Duration // how long a session is left to its own drainer: 5 s
 	MaxOps   int           // ops of one export: 200
-	MaxBytes int           // and their bytes, about: 8 MiB
+	MaxBytes int           // and their bytes, about: 4 MiB
 	Keep     time.Duration // how long an idle or undelivered session is kept: DefaultKeep
 	MaxTotal int64         // bytes of all sessions: DefaultMaxTotal
 
@@ -98,7 +98,7 @@ func New(cfg Config) (*Drainer, error) {
 	fill(&cfg.Grace, time.Second)
 	fill(&cfg.Adopt, 5*time.Second)
 	fill(&cfg.MaxOps, 200)
-	fill(&cfg.MaxBytes, 8<<20)
+	fill(&cfg.MaxBytes, 4<<20)
 	fill(&cfg.Keep, DefaultKeep)
 	fill(&cfg.MaxTotal, DefaultMaxTotal)
 	if cfg.Log == nil {
