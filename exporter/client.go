@@ -122,6 +122,9 @@ func (c *Client) exportItems(ctx context.Context, items []*item) error {
 		if len(batch) == 0 {
 			return nil
 		}
+		if size > smallBody { // it is worth a wait to know how it may be compressed
+			c.await(ctx, c.cfg.Interval)
+		}
 		err := c.deliver(ctx, batch)
 		batch, size = batch[:0], 0
 		return err

@@ -338,3 +338,30 @@ func TestOddAnswersToInfoCostNoMoreThanWhatTheySpoil(t *testing.T) {
 		check(none, 100, DefaultMaxBytes, codingNone)
 	}
 }
+
+func TestALargeRequestWaitsForWhatTheServerTakes(t *testing.T) {
+	check := func(size int, answers, took time.Duration, coding string) {
+		t.Helper()
+		synctest.Test(t, func(t *testing.T) {
+			s := newLangsmith(t)
+			s.info = infoAll
+			slow := roundTrip(func(r *http.Request) (*http.Response, error) {
+				if r.URL.Path == "/info" {
+					time.Sleep(answers)
+				}
+				return s.RoundTrip(r)
+			})
+			c := newTestClient(t, config(slow, nil))
+			run := pending(1)
+			run.Inputs = json.RawMessage(`{"text":"` + strings.Repeat("x", size) + `"}`)
+			began := time.Now()
+			export(t, c, post(run))
+			if waited, as := time.Since(began), s.calls[0].header.Get("Content-Encoding"); waited != took || as != coding {
+				t.Errorf("%d bytes, /info after %v: %v, %q", size, answers, waited, as)
+			}
+		})
+	}
+	check(1<<20, 100*time.Millisecond, 100*time.Millisecond, "zstd")
+	check(1<<20, 5*time.Second, DefaultInterval, "")
+	check(10_000, 100*time.Millisecond, 0, "")
+}

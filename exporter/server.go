@@ -163,9 +163,10 @@ func (s *server) swift(bytes int) {
 	}
 }
 
-// Warm asks the server in the background what it takes. Export does so too, but
-// what it sends before the answer is there goes uncompressed: a caller that has
-// work to do before its first Export calls Warm ahead of it.
+// Warm asks the server in the background what it takes. Export does so too, and waits
+// a moment for the answer before a large request; what is small goes uncompressed
+// until then. A caller that has work to do before its first Export calls Warm ahead
+// of it.
 func (c *Client) Warm() {
 	s := &c.server
 	s.mu.Lock()
