@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"os"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -25,6 +27,17 @@ import (
 // exportLimit bounds how long a drainer tries one export: what does not get
 // through stays in the journal, and the next drainer tries again.
 const exportLimit = time.Minute
+
+// drainMemory is what a drainer, which works beside an agent, takes before it collects
+// its garbage more often. A turn that needs more gets it.
+const drainMemory = 64 << 20
+
+// modest sets that limit, unless GOMEMLIMIT has set another.
+func modest() {
+	if debug.SetMemoryLimit(-1) == math.MaxInt64 {
+		debug.SetMemoryLimit(drainMemory)
+	}
+}
 
 // drainFlags are the flags of drain.
 type drainFlags struct {
@@ -64,6 +77,7 @@ func drainCommand(a *app) *cobra.Command {
 // drain delivers what the flags name. Agents whose settings send elsewhere than
 // others' have a drainer each.
 func (a *app) drain(ctx context.Context, flags drainFlags) error {
+	modest()
 	state, err := a.openState()
 	if err != nil {
 		return err

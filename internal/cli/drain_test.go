@@ -2,6 +2,8 @@ package cli
 
 import (
 	"log/slog"
+	"math"
+	"runtime/debug"
 	"slices"
 	"testing"
 
@@ -53,4 +55,21 @@ func TestAgentsThatGoElsewhereHaveADrainerOfTheirOwn(t *testing.T) {
 	if _, err := a.groups(drainFlags{session: "nobody/0123"}, slog.New(slog.DiscardHandler)); err == nil {
 		t.Error("an unknown agent was served")
 	}
+}
+
+func TestADrainerTakesLittleMemoryUnlessToldOtherwise(t *testing.T) {
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(math.MaxInt64))
+	a := &app{env: func(name string) string { return map[string]string{"TRACESMITH_STATE": t.TempDir()}[name] }}
+	check := func(want int64) {
+		t.Helper()
+		if err := a.drain(t.Context(), drainFlags{}); err != nil {
+			t.Error(err)
+		}
+		if got := debug.SetMemoryLimit(-1); got != want {
+			t.Errorf("a limit of %d, want %d", got, want)
+		}
+	}
+	check(drainMemory)
+	debug.SetMemoryLimit(1 << 30)
+	check(1 << 30)
 }
