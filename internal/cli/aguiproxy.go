@@ -119,6 +119,7 @@ func servePassing(ctx context.Context, listener net.Listener, proxy *aguitrace.P
 	// The agent is told its own name in Host, and cannot see what a page was told.
 	guarded := loopback.Hosts(proxy, !loopback.Is(listener.Addr().String()), hosts...)
 	server := &http.Server{Handler: guarded, ReadHeaderTimeout: readHeaders, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)}
+	loopback.CutSilent(server)
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(listener) }()
 	select {

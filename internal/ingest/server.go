@@ -63,6 +63,7 @@ func (s *Server) Resume() error {
 		ReadTimeout:       2 * time.Minute,
 		IdleTimeout:       2 * time.Minute,
 	}
+	loopback.CutSilent(up)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

@@ -165,6 +165,7 @@ func (r *Relay) serve(listener net.Listener, to *url.URL) {
 		IdleTimeout:       2 * time.Minute,
 		ErrorLog:          slog.NewLogLogger(r.cfg.Log.Handler(), slog.LevelWarn),
 	}
+	loopback.CutSilent(r.http)
 	r.courier.sweep(r.cfg.Sweep)
 	go func() { r.served <- r.http.Serve(listener) }()
 }

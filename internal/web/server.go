@@ -41,6 +41,7 @@ func Start(cfg Config, addr string) (*Server, error) {
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    64 << 10,
 	}
+	loopback.CutSilent(s.up)
 	go func() {
 		defer close(s.done)
 		_ = s.up.Serve(listener) // it returns when the server is closed, by this package alone
