@@ -8,5 +8,5 @@ import (
 )
 
 func main() {
-	os.Exit(cli.Main(os.Args[1:], environ, os.Stdin, os.Stdout, os.Stderr))
+	os.Exit(cli.Main(os.Args[1:], cli.Environ, os.Stdin, os.Stdout, os.Stderr))
 }

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"os/user"
@@ -8,7 +8,7 @@ import (
 
 func TestAServiceWithoutHOMEHasItsUsersFolder(t *testing.T) {
 	t.Setenv("HOME", "/home/dev")
-	if got := environ("HOME"); got != "/home/dev" {
+	if got := Environ("HOME"); got != "/home/dev" {
 		t.Errorf("HOME is %q, want what the environment says", got)
 	}
 	me, err := user.Current()
@@ -16,11 +16,11 @@ func TestAServiceWithoutHOMEHasItsUsersFolder(t *testing.T) {
 		t.Skip("no list of users")
 	}
 	t.Setenv("HOME", "")
-	if got := environ("HOME"); got != me.HomeDir {
+	if got := Environ("HOME"); got != me.HomeDir {
 		t.Errorf("HOME is %q, want %q", got, me.HomeDir)
 	}
 	t.Setenv("XDG_STATE_HOME", "")
-	if got := environ("XDG_STATE_HOME"); got != "" {
+	if got := Environ("XDG_STATE_HOME"); got != "" {
 		t.Errorf("XDG_STATE_HOME is %q, want none", got)
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"os"
@@ -6,9 +6,9 @@ import (
 	"runtime"
 )
 
-// environ returns a variable of this process. Agents that a service starts without HOME
+// Environ returns a variable of this process. Agents that a service starts without HOME
 // find their user's folder in the system's list of users, and so does this.
-func environ(name string) string {
+func Environ(name string) string {
 	value := os.Getenv(name)
 	if value != "" || name != "HOME" || runtime.GOOS == "windows" {
 		return value
