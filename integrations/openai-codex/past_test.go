@@ -3,8 +3,6 @@ package openaicodex_test
 import (
 	"bytes"
 	"encoding/json"
-	"io/fs"
-	"iter"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,90 +15,8 @@ import (
 	"github.com/tracesmith/tracesmith/integrations"
 	openaicodex "github.com/tracesmith/tracesmith/integrations/openai-codex"
 	"github.com/tracesmith/tracesmith/internal/replay"
-	"github.com/tracesmith/tracesmith/runtypes"
+	"github.com/tracesmith/tracesmith/internal/replay/replaytest"
 )
-
-// disk is a Source of the files as they are.
-type disk struct{}
-
-func (disk) Glob(pattern string) ([]string, error) { return filepath.Glob(pattern) }
-func (disk) File(path string) ([]byte, error)      { return os.ReadFile(path) }
-
-func (disk) Rows(string, string, ...any) iter.Seq2[integrations.Row, error] {
-	return func(yield func(integrations.Row, error) bool) { yield(nil, fs.ErrNotExist) }
-}
-
-func (disk) Recall(string) (integrations.Event, error) {
-	return integrations.Event{}, fs.ErrNotExist
-}
-
-func (disk) Lines(path string, from int64) iter.Seq2[integrations.Line, error] {
-	return func(yield func(integrations.Line, error) bool) {
-		raw, err := os.ReadFile(path)
-		if err != nil {
-			yield(integrations.Line{}, err)
-			return
-		}
-		for at := from; at < int64(len(raw)); {
-			end := bytes.IndexByte(raw[at:], '\n')
-			if end < 0 {
-				return
-			}
-			next := at + int64(end) + 1
-			if !yield(integrations.Line{Offset: at, Next: next, Data: raw[at : next-1]}, nil) {
-				return
-			}
-			at = next
-		}
-	}
-}
-
-func sessions(t *testing.T, home, path string) []integrations.Session {
-	t.Helper()
-	var list []integrations.Session
-	for s, err := range openaicodex.Agent().Past(disk{}, integrations.Place{Home: home, Path: path, Env: func(string) string { return "" }}) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		list = append(list, s)
-	}
-	return list
-}
-
-// imported builds the runs of a home's past sessions as they stand in the end.
-func imported(t *testing.T, home string) (runs []runtypes.Wire, traces []uuid.UUID) {
-	t.Helper()
-	final := map[uuid.UUID]runtypes.Wire{}
-	for _, s := range sessions(t, home, "") {
-		told, err := s.Tell(disk{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		traces = append(traces, told.Traces...)
-		r := openaicodex.Agent().NewReducer(integrations.Options{})
-		for _, e := range append(told.Events, integrations.Event{Kind: integrations.Grew}, integrations.Event{Kind: integrations.Dead}) {
-			ops, err := r.Apply(disk{}, e)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, op := range ops {
-				wire, err := runtypes.Encode(op)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if before, ok := final[op.Run.ID]; ok {
-					wire = runtypes.MergeWire(before, wire)
-				}
-				final[op.Run.ID] = wire
-			}
-		}
-	}
-	for _, wire := range final {
-		runs = append(runs, wire)
-	}
-	slices.SortFunc(runs, func(a, b runtypes.Wire) int { return strings.Compare(a.DottedOrder, b.DottedOrder) })
-	return runs, traces
-}
 
 func TestImportGivesTheRunsThatHooksGave(t *testing.T) {
 	for _, dir := range recordings(t) {
@@ -113,7 +29,7 @@ func TestImportGivesTheRunsThatHooksGave(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			runs, traces := imported(t, home)
+			runs, traces := replaytest.Imported(t, openaicodex.Agent(), home, integrations.Options{})
 			want := play(t, dir, replay.Options{}).Runs
 			if diff := cmp.Diff(string(indent(t, want)), string(indent(t, runs))); diff != "" {
 				t.Errorf("imported runs differ (-hooks +import):\n%s", diff)
@@ -143,7 +59,7 @@ func TestPastFindsWhatAPlaceHolds(t *testing.T) {
 	day := filepath.Join(home, ".codex/sessions/2026/11/30")
 	f := func(path string, want int) {
 		t.Helper()
-		if got := len(sessions(t, home, path)); got != want {
+		if got := len(replaytest.Sessions(t, openaicodex.Agent(), home, path)); got != want {
 			t.Errorf("%q: %d sessions, want %d", path, got, want)
 		}
 	}
@@ -161,7 +77,7 @@ func TestPastFindsWhatAPlaceHolds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	list := sessions(t, subs, "")
+	list := replaytest.Sessions(t, openaicodex.Agent(), subs, "")
 	if len(list) != 1 || len(list[0].Files) != 3 {
 		t.Errorf("subagents: %d sessions, want one of 3 files: %+v", len(list), list)
 	}
@@ -211,7 +127,7 @@ func TestAThreadInTwoFilesIsOneSession(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	runs, _ := imported(t, home)
+	runs, _ := replaytest.Imported(t, openaicodex.Agent(), home, integrations.Options{})
 	var numbers []string
 	for _, run := range runs {
 		if run.ParentRunID == "" {

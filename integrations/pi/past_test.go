@@ -16,7 +16,9 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tracesmith/tracesmith/integrations"
+	"github.com/tracesmith/tracesmith/integrations/pi"
 	"github.com/tracesmith/tracesmith/internal/replay"
+	"github.com/tracesmith/tracesmith/internal/replay/replaytest"
 	"github.com/tracesmith/tracesmith/runtypes"
 )
 
@@ -64,7 +66,7 @@ func TestImportGivesTheRunsThatTheStreamGave(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			runs, traces := imported(t, home, integrations.Options{})
+			runs, traces := replaytest.Imported(t, pi.Agent(), home, integrations.Options{})
 			for _, v := range runtypes.ValidateWire(runs) {
 				t.Error(v)
 			}
@@ -116,7 +118,7 @@ func TestImportBringsTurnsThatWereNeverStreamed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	runs, _ := imported(t, home, integrations.Options{})
+	runs, _ := replaytest.Imported(t, pi.Agent(), home, integrations.Options{})
 	var numbers []string
 	for _, r := range runs {
 		if r.ParentRunID == "" {
@@ -137,7 +139,7 @@ func TestPastFindsWhatAPlaceHolds(t *testing.T) {
 	dir := filepath.Join(home, ".pi/agent/sessions/--home-dev-widgets--")
 	f := func(path string, want int) {
 		t.Helper()
-		if got := len(sessions(t, home, path)); got != want {
+		if got := len(replaytest.Sessions(t, pi.Agent(), home, path)); got != want {
 			t.Errorf("%q: %d sessions, want %d", path, got, want)
 		}
 	}
@@ -200,7 +202,7 @@ func TestImportKnowsTheTurnThatAnExtensionStarted(t *testing.T) {
 			}
 			return `{"type":"custom_message","id":"d5e78baa","parentId":"cebec4a8","timestamp":"2026-11-30T05:01:16.069Z","customType":"ci","content":[{"type":"text","text":"[[parallel]] second"}],"display":true}` + "\n"
 		})
-		runs, traces := imported(t, filepath.Join(dir, "home"), integrations.Options{})
+		runs, traces := replaytest.Imported(t, pi.Agent(), filepath.Join(dir, "home"), integrations.Options{})
 		if len(traces) != turns {
 			t.Errorf("%d turns, want %d", len(traces), turns)
 		}
@@ -229,7 +231,7 @@ func TestATurnOfAnExtensionsThatIsStoppedAtOnceIsForetold(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "s.jsonl"), []byte(session), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	runs, traces := imported(t, home, integrations.Options{})
+	runs, traces := replaytest.Imported(t, pi.Agent(), home, integrations.Options{})
 	root := one(t, runs, runtypes.KindInterrupted)
 	if len(traces) != 1 || traces[0].String() != root.ID || !strings.Contains(string(root.Inputs), "it failed") {
 		t.Errorf("%d traces, inputs %s", len(traces), root.Inputs)
@@ -268,7 +270,7 @@ func forkOf(t *testing.T, name string) (home string) {
 
 func TestAForkDoesNotTellItsCopiedHistoryAgain(t *testing.T) {
 	original := len(play(t, "testdata/rpc-twoturns", replay.Options{}).Runs)
-	runs, traces := imported(t, forkOf(t, "rpc-twoturns"), integrations.Options{})
+	runs, traces := replaytest.Imported(t, pi.Agent(), forkOf(t, "rpc-twoturns"), integrations.Options{})
 	if len(runs) != original+2 || len(traces) != 3 {
 		t.Fatalf("%d runs in %d traces, want %d in 3", len(runs), len(traces), original+2)
 	}
@@ -300,7 +302,7 @@ func TestAPromptAfterTheClockWasPutBackBeginsATurn(t *testing.T) {
 		t.Fatal(err)
 	}
 	home := filepath.Join(dir, "../../../..")
-	runs, traces := imported(t, home, integrations.Options{})
+	runs, traces := replaytest.Imported(t, pi.Agent(), home, integrations.Options{})
 	roots := of(runs, runtypes.KindRoot)
 	if len(traces) != 2 || len(roots) != 2 || len(of(runs, runtypes.KindLLM)) != 3 {
 		t.Fatalf("%d traces, %d roots among %d runs, want 2, 2 and 5", len(traces), len(roots), len(runs))
@@ -320,7 +322,7 @@ func TestAModelCallRepeatsWhatTheUserWants(t *testing.T) {
 		for way, runs := range map[string][]runtypes.Wire{
 			"stream": play(t, "testdata/rpc-compact", replay.Options{Inputs: inputs}).Runs,
 			"import": func() []runtypes.Wire {
-				runs, _ := imported(t, home, integrations.Options{Inputs: inputs})
+				runs, _ := replaytest.Imported(t, pi.Agent(), home, integrations.Options{Inputs: inputs})
 				return runs
 			}(),
 		} {

@@ -1,4 +1,4 @@
-package pi_test
+package replaytest
 
 import (
 	"bytes"
@@ -14,7 +14,6 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tracesmith/tracesmith/integrations"
-	"github.com/tracesmith/tracesmith/integrations/pi"
 	"github.com/tracesmith/tracesmith/runtypes"
 )
 
@@ -57,11 +56,12 @@ func (*disk) Lines(path string, from int64) iter.Seq2[integrations.Line, error] 
 	}
 }
 
-func sessions(t *testing.T, home, path string) []integrations.Session {
+// Sessions lists an agent's past sessions below a home, or those of one path.
+func Sessions(t *testing.T, agent *integrations.Agent, home, path string) []integrations.Session {
 	t.Helper()
 	var list []integrations.Session
 	place := integrations.Place{Home: home, Path: path, Env: func(string) string { return "" }}
-	for s, err := range pi.Agent().Past(&disk{}, place) {
+	for s, err := range agent.Past(&disk{}, place) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -70,18 +70,19 @@ func sessions(t *testing.T, home, path string) []integrations.Session {
 	return list
 }
 
-// imported builds the runs of a home's past sessions as they stand in the end.
-func imported(t *testing.T, home string, o integrations.Options) (runs []runtypes.Wire, traces []uuid.UUID) {
+// Imported builds the runs of a home's past sessions as they stand in the end, in
+// dotted order, and lists the traces that were foretold.
+func Imported(t *testing.T, agent *integrations.Agent, home string, o integrations.Options) (runs []runtypes.Wire, traces []uuid.UUID) {
 	t.Helper()
 	final := map[uuid.UUID]runtypes.Wire{}
-	for _, s := range sessions(t, home, "") {
+	for _, s := range Sessions(t, agent, home, "") {
 		src := &disk{}
 		told, err := s.Tell(src)
 		if err != nil {
 			t.Fatal(err)
 		}
 		traces = append(traces, told.Traces...)
-		r := pi.Agent().NewReducer(o)
+		r := agent.NewReducer(o)
 		for i, e := range append(told.Events, integrations.Event{Kind: integrations.Grew}, integrations.Event{Kind: integrations.Dead}) {
 			if i < len(told.Events) {
 				e.Ref = strconv.Itoa(i)
@@ -92,18 +93,7 @@ func imported(t *testing.T, home string, o integrations.Options) (runs []runtype
 				t.Fatal(err)
 			}
 			for _, op := range ops {
-				wire, err := runtypes.Encode(op)
-				if err != nil {
-					t.Fatal(err)
-				}
-				before, known := final[op.Run.ID]
-				if known == (op.Verb == runtypes.Post) {
-					t.Fatalf("%s of %s %s", op.Verb, op.Run.Kind, op.Run.Name)
-				}
-				if known {
-					wire = runtypes.MergeWire(before, wire)
-				}
-				final[op.Run.ID] = wire
+				keep(t, final, op)
 			}
 		}
 	}
@@ -112,4 +102,21 @@ func imported(t *testing.T, home string, o integrations.Options) (runs []runtype
 	}
 	slices.SortFunc(runs, func(a, b runtypes.Wire) int { return strings.Compare(a.DottedOrder, b.DottedOrder) })
 	return runs, traces
+}
+
+// keep merges an op into what is known of its run. A run is posted once, and first.
+func keep(t *testing.T, final map[uuid.UUID]runtypes.Wire, op runtypes.Op) {
+	t.Helper()
+	wire, err := runtypes.Encode(op)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, known := final[op.Run.ID]
+	if known == (op.Verb == runtypes.Post) {
+		t.Fatalf("%s of %s %s", op.Verb, op.Run.Kind, op.Run.Name)
+	}
+	if known {
+		wire = runtypes.MergeWire(before, wire)
+	}
+	final[op.Run.ID] = wire
 }
