@@ -28,7 +28,7 @@ func generated(d plant.Drawer) []text {
 	return []text{
 		{"package-lock.json", many(1500, func(int) string {
 			n := name()
-			return fmt.Sprintf("    \"node_modules/%s\": {\n      \"version\": \"%s\",\n      \"resolved\": \"https://registry.npmjs.org/%s/-/%s-%s.tgz\",\n      \"integrity\": \"sha512-%s==\",\n      \"license\": \"MIT\"\n    },\n", n, version(), n, n, version(), d.Of(86, "b"))
+			return fmt.Sprintf("    \"node_modules/%s\": {\n      \"version\": \"%s\",\n      \"resolved\": \"https://registry.example.com/%s/-/%s-%s.tgz\",\n      \"integrity\": \"sha512-%s==\",\n      \"license\": \"MIT\"\n    },\n", n, version(), n, n, version(), d.Of(86, "b"))
 		})},
 		{"yarn.lock", many(1000, func(int) string {
 			n := name()
