@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -89,20 +90,26 @@ func TestALookAtChangesSeesWhatComesAfterAClockWasPutBack(t *testing.T) {
 // ending is a context that is done after so many questions whether it is.
 type ending struct {
 	context.Context
-	left int
+	left atomic.Int64
+}
+
+func endingAfter(ctx context.Context, questions int) *ending {
+	e := &ending{Context: ctx}
+	e.left.Store(int64(questions))
+	return e
 }
 
 var over = func() <-chan struct{} { c := make(chan struct{}); close(c); return c }()
 
 func (e *ending) Done() <-chan struct{} {
-	if e.left--; e.left < 0 {
+	if e.left.Add(-1) < 0 {
 		return over
 	}
 	return e.Context.Done()
 }
 
 func (e *ending) Err() error {
-	if e.left < 0 {
+	if e.left.Load() < 0 {
 		return context.Canceled
 	}
 	return e.Context.Err()
@@ -121,7 +128,7 @@ func TestALookThatFailsLosesNoChange(t *testing.T) {
 	for n := 0; ; n++ {
 		step := runtypes.Tool(root, runID(noon, fmt.Sprint(n)), noon, "Bash")
 		export(t, s, post(step))
-		got, err := s.Changed(&ending{t.Context(), n}, &watch)
+		got, err := s.Changed(endingAfter(t.Context(), n), &watch)
 		if err == nil && n > 0 {
 			break
 		}
