@@ -8,7 +8,7 @@ import (
 
 func TestChunksEndWithTheLastOfThemAndNotWithWhatComesNext(t *testing.T) {
 	const at = 1767225600000
-	event := func(ms int, rest string) string { return fmt.Sprintf(`{'timestamp':%d,%s}`, at+ms, rest) }
+	event := func(ms int64, rest string) string { return fmt.Sprintf(`{'timestamp':%d,%s}`, at+ms, rest) }
 	runs := reduced(t, stream(
 		event(0, `'type':'RUN_STARTED','threadId':'t','runId':'r'`),
 		event(1000, `'type':'TOOL_CALL_CHUNK','toolCallId':'tc','toolCallName':'bash','parentMessageId':'m','delta':'{'`),
