@@ -258,6 +258,14 @@ func stopEnd() string {
 	return `hook.end {"hookInvocationId":"s","hookType":"agentStop","success":true}`
 }
 
+func leaveHook() string {
+	return `hook.start {"hookInvocationId":"e","hookType":"sessionEnd","input":{"sessionId":"` + sessionID + `","timestamp":STAMP}}`
+}
+
+func leaveEnd() string {
+	return `hook.end {"hookInvocationId":"e","hookType":"sessionEnd","success":true}`
+}
+
 // answerLines are a round with an answer.
 func answerLines(call, text string) []string {
 	return []string{roundLine(), usageLine(call), sayLine(call, text), roundEnd()}

@@ -146,7 +146,10 @@ func TestAModelErrorIsAFailureAndNoInterrupt(t *testing.T) {
 // That a model said nothing at all the log tells when the agentStop hook has run.
 func TestATurnWithoutAnAnswerFailsWithTheErrorBehindItsStop(t *testing.T) {
 	const failed = `session.error {"errorType":"query","message":"No response was returned"}`
-	for name, told := range map[string][]string{"to its end": {failed}, "cut off": nil} {
+	for name, told := range map[string][]string{
+		"to its end": {failed}, "cut off": nil,
+		"left": {leaveHook(), leaveEnd()}, "left with an error": {leaveHook(), leaveEnd(), failed}, // print mode, ACP
+	} {
 		x := begun(t)
 		x.log(roundLine(), roundEnd())
 		x.log(stopHook(), stopEnd())
@@ -160,7 +163,7 @@ func TestATurnWithoutAnAnswerFailsWithTheErrorBehindItsStop(t *testing.T) {
 		x.log(stopHook(), stopEnd())
 		x.own(integrations.Grew)
 		want := []string{"root GitHub Copilot CLI Turn"}
-		if told != nil {
+		if slices.Contains(told, failed) {
 			want = []string{"root GitHub Copilot CLI Turn: No response was returned", "  llm GitHub Copilot CLI: No response was returned"}
 		}
 		x.wants(append(want, "root GitHub Copilot CLI Turn", "  llm GitHub Copilot CLI 10/2")...)
@@ -451,12 +454,11 @@ func TestALongTurnKeepsItsPromptInWhatIsRepeated(t *testing.T) {
 
 // What is open was at work for as long as the log shows that its process was there.
 func TestWhatIsOpenLastsAsLongAsItsProcess(t *testing.T) {
-	leaves := `hook.start {"hookInvocationId":"e","hookType":"sessionEnd","input":{"sessionId":"` + sessionID + `","timestamp":STAMP}}`
 	for name, each := range map[string]struct {
 		life, after []string
 	}{
 		"killed":   {life: []string{`a1/subagent.started {"toolCallId":"t1","agentName":"explore"}`, "a1/" + roundLine()}},
-		"left":     {life: []string{leaves}, after: []string{`session.shutdown {}`}},
+		"left":     {life: []string{leaveHook()}, after: []string{`session.shutdown {}`}},
 		"shut off": {life: []string{`session.shutdown {}`}},
 		"resumed":  {life: []string{"a1/" + roundEnd()}, after: []string{`session.resume {}`}},
 	} {

@@ -33,7 +33,7 @@ type stretch struct {
 	stop         string // the agentStop hook that is running
 	leave        string // the sessionEnd hook that is running
 	blocked      string // the prompt that an agentStop hook made
-	mute         bool   // an agentStop hook let it end without an answer: an error may say why
+	mute         bool   // an agentStop hook let it end without an answer: an error may say why, even behind sessionEnd
 	failed       *outcome
 	end          *outcome
 	cut          bool // something else began, and this never ended
@@ -286,7 +286,7 @@ func (s *stretch) hooked(r *record, h *hookRun) {
 		}
 	case h.Type == sessionEnd && starts:
 		s.leave, s.until = h.ID, r.at
-	case h.Type == sessionEnd && s.leave != "" && h.ID == s.leave:
+	case h.Type == sessionEnd && s.leave != "" && h.ID == s.leave && !s.mute:
 		s.gone()
 	}
 }
