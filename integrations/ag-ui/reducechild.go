@@ -229,7 +229,7 @@ func (t *turn) tellSubagent(c *child, run *runtypes.Run, own facts) {
 		own.metadata("subagent_finished", e.Metadata)
 		run.Outputs = e.Result
 		if run.Outputs == nil {
-			run.Outputs = t.lastSaid(c.id)
+			run.Outputs = t.lastSaid(c.base)
 		}
 	}
 	own.metadata("metadata", md)

@@ -72,7 +72,7 @@ func (t *turn) ended() *runtypes.Run {
 	}
 	run.Events = runEvents(run.Start, t.marks)
 	if run.Outputs = t.of.result; run.Outputs == nil {
-		run.Outputs = t.lastSaid("")
+		run.Outputs = t.lastSaid(t.root)
 	}
 	switch t.of.status {
 	case StatusError:
@@ -111,10 +111,10 @@ func (t *turn) leftThoughts() []facts {
 	return all
 }
 
-// lastSaid is the last text of an owner's model calls.
-func (t *turn) lastSaid(owner string) json.RawMessage {
+// lastSaid is the last text of the model calls of an agent, whose run they hang under.
+func (t *turn) lastSaid(agent *runtypes.Run) json.RawMessage {
 	for _, c := range slices.Backward(t.children) {
-		if c.kind != runtypes.KindLLM || c.owner != owner {
+		if c.kind != runtypes.KindLLM || c.base.ParentID != agent.ID {
 			continue
 		}
 		i := t.messageOf(c)
@@ -151,7 +151,14 @@ func (t *turn) answered(callID string) (calledOnce, bool) {
 	if t.thread == "" {
 		return calledOnce{}, false
 	}
-	return t.r.opts.Memory.answer(t.thread, callID)
+	if before, known := t.answers[callID]; known { // by the client, and now by the stream
+		return before, true
+	}
+	before, known := t.r.opts.Memory.answer(t.thread, callID)
+	if known {
+		t.answers[callID] = before
+	}
+	return before, known
 }
 
 // answerOlder finishes the calls of runs before whose results the client brings.

@@ -40,7 +40,8 @@ type turn struct {
 	repeated int                // bytes of conversation that the model calls repeat
 	thoughts map[string][]*item // reasoning that no model call took yet, by owner
 	thought  map[string]bool
-	latest   map[string]string // by owner, the message of the latest model call
+	latest   map[string]string     // by owner, the message of the latest model call
+	answers  map[string]calledOnce // calls of runs before that this one answers
 
 	marks        []moment
 	marksDropped int
@@ -57,6 +58,7 @@ func (r *Reducer) begin(of *run, e *Event) *turn {
 		older: map[string]bool{}, known: map[string]bool{}, made: map[string]bool{},
 		calls: map[string]*child{}, tools: map[string]*child{}, subs: map[string]*child{},
 		thoughts: map[string][]*item{}, thought: map[string]bool{}, latest: map[string]string{},
+		answers: map[string]calledOnce{},
 	}
 	t.began = r.next()
 	threadID, runID := of.threadID, of.runID

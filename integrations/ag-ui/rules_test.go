@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/tracesmith/tracesmith/runtypes"
 )
 
 func TestMetadataMergesPerKeyAndWhole(t *testing.T) {
@@ -376,6 +378,25 @@ func TestSubagentsEndAsTheySay(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, s.Subagents); diff != "" {
 		t.Error(diff)
+	}
+}
+
+func TestASubagentThatStartsAgainKeepsWhatItSaidBefore(t *testing.T) {
+	said := func(id, text string) string {
+		return stream(`{'type':'SUBAGENT_STARTED','subagentRunId':'s','name':'scout'}`,
+			`{'type':'TEXT_MESSAGE_START','messageId':'`+id+`','subagentRunId':'s'}`,
+			`{'type':'TEXT_MESSAGE_CONTENT','messageId':'`+id+`','subagentRunId':'s','delta':'`+text+`'}`,
+			`{'type':'TEXT_MESSAGE_END','messageId':'`+id+`','subagentRunId':'s'}`,
+			`{'type':'SUBAGENT_FINISHED','subagentRunId':'s'}`)
+	}
+	var got []string
+	for _, run := range reduced(t, stream(begins)+said("a", "first")+said("b", "second")+stream(ends), RunOptions{}) {
+		if run.Kind == runtypes.KindSubagent {
+			got = append(got, string(run.Outputs))
+		}
+	}
+	if len(got) != 2 || !strings.Contains(got[0], "first") || !strings.Contains(got[1], "second") {
+		t.Errorf("the subagent gave %q", got)
 	}
 }
 
