@@ -41,7 +41,7 @@ type agent struct {
 // anchor remembers a tool call that may have started a subagent.
 func (r *reducer) anchor(toolID string, run *runtypes.Run, f *family) {
 	switch run.Tool.Name {
-	case "Agent", "Task", "Workflow", "SendMessage":
+	case "Agent", "Task", "Workflow", "SendMessage", "Skill":
 	default:
 		return
 	}
@@ -53,6 +53,9 @@ func (r *reducer) anchor(toolID string, run *runtypes.Run, f *family) {
 	if res.run != "" {
 		r.setAnchor(runAnchor(res.run), run, f)
 	}
+	if run.Tool.Name == "Skill" && res.agent != "" {
+		r.setAnchor(agentAnchor(res.agent), run, f)
+	}
 	if id := res.resumed(); run.Tool.Name == "SendMessage" && id != "" {
 		r.Messages = append(r.Messages, sent{Agent: id, Tool: toolID, Answered: res.at})
 		if len(r.Messages) > maxAnchors {
@@ -61,10 +64,12 @@ func (r *reducer) anchor(toolID string, run *runtypes.Run, f *family) {
 	}
 }
 
-// rootAnchor and runAnchor name what a subagent hangs under when its call is not
-// known: its turn's root, or the call that started its workflow.
+// rootAnchor, runAnchor and agentAnchor name what a subagent hangs under when its own
+// files do not name its call: its turn's root, the call that started its workflow, or
+// that of the skill it runs.
 func rootAnchor(prompt string) string { return "root " + prompt }
 func runAnchor(run string) string     { return "run " + run }
+func agentAnchor(id string) string    { return "agent " + id }
 
 // above finds the run that a subagent hangs under; nil if it has not been emitted.
 func (r *reducer) above(a *agent) *agentkit.Anchor {
@@ -78,6 +83,8 @@ func (r *reducer) above(a *agent) *agentkit.Anchor {
 	switch {
 	case a.Tool != "" && r.Anchors[a.Tool] != nil:
 		return r.Anchors[a.Tool]
+	case r.Anchors[agentAnchor(a.ID)] != nil:
+		return r.Anchors[agentAnchor(a.ID)]
 	case run != "" && r.Anchors[runAnchor(run)] != nil:
 		return r.Anchors[runAnchor(run)]
 	case a.Forced || a.Tool == "" && run == "":
@@ -225,17 +232,35 @@ func (r *reducer) advanceAgent(src integrations.Source, a *agent, hard bool) (op
 		return nil, true, nil // an internal fork, which has no type and no file, or no more than was told
 	}
 	up := r.above(a)
-	switch {
-	case up != nil:
-	case a.Forced && len(r.Turns) == 0 && !r.hasOuter(a): // nothing will ever be above it
-		return nil, true, fmt.Errorf("claudecode: a subagent of a turn that is not known")
-	default:
+	if up == nil && a.Forced && len(r.Turns) == 0 && !r.hasOuter(a) { // nothing else will ever be above it
+		if up = r.adopter(a); up == nil {
+			return nil, true, fmt.Errorf("claudecode: a subagent of a turn that is not known")
+		}
+	}
+	if up == nil {
 		return nil, false, nil
 	}
 	if !a.final(th, up, hard) {
 		return nil, false, nil
 	}
 	return r.emitAgent(src, a, th, up), true, nil
+}
+
+// adopter is the turn that a subagent hangs under which outlived a /clear: it goes on in
+// the session that this began, with a prompt id that may be no turn's. It is the last
+// turn that began before it was heard of, or else the first.
+func (r *reducer) adopter(a *agent) *agentkit.Anchor {
+	if !r.Cleared {
+		return nil
+	}
+	var up *agentkit.Anchor
+	for _, key := range r.AnchorAge {
+		root := r.Anchors[key]
+		if root != nil && strings.HasPrefix(key, rootAnchor("")) && (up == nil || !root.Turn.After(a.Begun)) {
+			up = root
+		}
+	}
+	return up
 }
 
 // hasOuter reports whether another subagent is still to be emitted, which may hold

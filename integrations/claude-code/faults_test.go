@@ -422,3 +422,46 @@ func TestMCPToolsNameTheirServer(t *testing.T) {
 		}
 	}
 }
+
+func TestASkillThatTheModelRunsInASubagentHangsUnderItsCall(t *testing.T) {
+	runs := replayed(t, "forked-skill")
+	agents := of(runs, runtypes.KindSubagent)
+	if len(agents) != 2 {
+		t.Fatalf("%d subagents, want 2", len(agents))
+	}
+	for _, tool := range of(runs, runtypes.KindTool) {
+		if tool.Name == "Skill" && agents[1].ParentRunID != tool.ID {
+			t.Errorf("the subagent is below %s, want %s", agents[1].ParentRunID, tool.ID)
+		}
+	}
+}
+
+// No model of the conversation is asked then, and the program's note may be the only answer.
+func TestASkillThatTheUserRunsInASubagentIsATurn(t *testing.T) {
+	for name, want := range map[string][2]string{
+		"forked-skill":     {"/forky by user", "There are 2 widgets."},
+		"tui-forked-skill": {"/forky tui user", "Running in the background as @forky"},
+	} {
+		runs := replayed(t, name)
+		turn, agent := of(runs, runtypes.KindRoot)[0], of(runs, runtypes.KindSubagent)[0]
+		if turn.Error != "" || agent.ParentRunID != turn.ID || turn.Metadata()["turn_number"] != json.Number("1") {
+			t.Errorf("%s: error %q, subagent below %s, turn number %v", name, turn.Error, agent.ParentRunID, turn.Metadata()["turn_number"])
+		}
+		if !strings.Contains(string(turn.Inputs), want[0]) || !strings.Contains(string(turn.Outputs), want[1]) {
+			t.Errorf("%s: the turn was asked %s and said %s", name, turn.Inputs, turn.Outputs)
+		}
+	}
+}
+
+// Its hooks bear the new session's id, and a prompt id that is no turn's.
+func TestASubagentThatOutlivesAClearGoesOnInTheNextSession(t *testing.T) {
+	said := 0
+	for _, agent := range of(replayed(t, "tui-clear-background"), runtypes.KindSubagent) {
+		if strings.Contains(string(agent.Outputs), "Sub4 done.") {
+			said++
+		}
+	}
+	if said != 1 {
+		t.Errorf("%d subagents say what it said last, want 1", said)
+	}
+}

@@ -71,18 +71,32 @@ func (r *reducer) recall(src integrations.Source, t *turn) error {
 		return nil
 	}
 	before := newThread(0)
+	began := map[string]int{} // entries before a prompt, by the line it follows
 	for raw, err := range src.Lines(r.Transcript, 0) {
-		if errors.Is(err, fs.ErrNotExist) || err == nil && raw.Offset >= t.Line {
+		if errors.Is(err, fs.ErrNotExist) || err == nil && raw.Offset > t.Line {
 			break
 		}
 		if err != nil {
 			return fmt.Errorf("claudecode: transcript: %w", err)
 		}
 		l, ok := parseLine(raw.Data)
-		if ok {
-			l.RequestSessionID = "" // a fork's copied history is part of its conversation
-			before.add(&l)
-			before = before.compacted()
+		if !ok {
+			continue
+		}
+		if l.startsTurn() {
+			if n, again := began[l.ParentUUID]; again {
+				before.entries = before.entries[:n] // the user went back to there
+			}
+			began[l.ParentUUID] = len(before.entries)
+		}
+		if raw.Offset == t.Line {
+			break
+		}
+		l.RequestSessionID = "" // a fork's copied history is part of its conversation
+		before.add(&l)
+		if after := before.compacted(); after != before {
+			before = after
+			clear(began)
 		}
 	}
 	r.history[t.Prompt] = agentkit.Bounded(before.said(nil, nil, false))

@@ -18,6 +18,7 @@ type reducer struct {
 	Transcript string                      `json:"transcript,omitempty"`
 	Started    time.Time                   `json:"started,omitzero"` // the last SessionStart
 	Forked     bool                        `json:"forked,omitempty"`
+	Cleared    bool                        `json:"cleared,omitempty"`   // it began with a /clear in another session
 	Summaries  bool                        `json:"summaries,omitempty"` // this version writes stop_hook_summary
 	Count      int                         `json:"count,omitempty"`     // turns begun in this thread
 	From       int64                       `json:"from,omitempty"`      // where to look for the next turn's prompt
@@ -216,6 +217,7 @@ func (r *reducer) sessionStart(e integrations.Event, d *data) {
 		return
 	}
 	r.Started, r.Forked, r.Ended = e.At, d.Source == "fork", false
+	r.Cleared = r.Cleared || d.Source == "clear"
 	for _, t := range r.Turns {
 		t.Superseded = true
 	}

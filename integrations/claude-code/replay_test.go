@@ -78,3 +78,13 @@ func TestAfterACompactionTheModelIsToldItsSummaryAndWhatItKept(t *testing.T) {
 		}
 	}
 }
+
+func TestAfterARewindTheModelIsNotToldWhatTheUserTookBack(t *testing.T) {
+	runs := of(play(t, "testdata/tui-rewind", replay.Options{Inputs: integrations.InputsThread}).Runs, runtypes.KindLLM)
+	in := string(runs[len(runs)-1].Inputs)
+	for text, want := range map[string]int{"SCENARIO:plain one": 1, "Two widgets": 1, "REWOUND": 0, "Second answer": 0, "after rewind": 1} {
+		if n := strings.Count(in, text); n != want {
+			t.Errorf("%q stands %d times in the last call's inputs, want %d", text, n, want)
+		}
+	}
+}

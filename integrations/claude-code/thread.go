@@ -29,6 +29,7 @@ type thread struct {
 	blocked   bool  // the last of them let the turn go on
 	feedback  bool  // a Stop hook's feedback stands before the next summary
 	closed    bool  // a line that only a finished turn has
+	printed   *line // what answers a prompt that no model is asked
 	garbled   bool  // a line could not be read
 	last      time.Time
 	version   string
@@ -74,6 +75,7 @@ type result struct {
 	decision *decision
 	rejected bool   // the user stopped the tool or refused it
 	run      string // a workflow's run id
+	agent    string // the subagent that it names
 	marked   bool   // an interrupt marker follows at once
 	final    bool   // a later model call stands behind it
 }
@@ -259,7 +261,8 @@ func (t *thread) addUser(l *line) {
 		res := &result{
 			id: b.ToolUseID, at: l.Timestamp, isError: b.IsError, content: b.Content,
 			denial: l.ToolDenialKind, decision: l.Decision,
-			rejected: string(l.ToolUseResult) == `"User rejected tool use"`, run: workflowRun(l.ToolUseResult),
+			rejected: string(l.ToolUseResult) == `"User rejected tool use"`,
+			run:      workflowRun(l.ToolUseResult), agent: startedAgent(l.ToolUseResult),
 		}
 		t.results[res.id] = res
 		t.entries = append(t.entries, entry{uuid: l.UUID, result: res})
@@ -305,6 +308,10 @@ func (t *thread) addSystem(l *line) {
 		// the program's last word on a turn whose Stop hooks block for ever.
 		if t.blocked {
 			t.closed = true
+		}
+	case "local_command":
+		if len(t.entries) == 1 && t.entries[0].user != nil && t.entries[0].user.forksSkill() {
+			t.printed = l
 		}
 	case "compact_boundary":
 		t.compacts = append(t.compacts, compacted{boundary: l})

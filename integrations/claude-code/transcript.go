@@ -13,16 +13,17 @@ import (
 // line is what is read of one transcript line. Everything else, the system prompt
 // and the tool schemas among it, is never looked at.
 type line struct {
-	Type      string    `json:"type"`
-	Subtype   string    `json:"subtype"`
-	UUID      string    `json:"uuid"`
-	Timestamp time.Time `json:"-"` // zero: there is none that can be read
-	Stamp     any       `json:"timestamp"`
-	SessionID string    `json:"sessionId"`
-	Version   string    `json:"version"`
-	GitBranch string    `json:"gitBranch"`
-	CWD       string    `json:"cwd"`
-	AgentID   string    `json:"agentId"`
+	Type       string    `json:"type"`
+	Subtype    string    `json:"subtype"`
+	UUID       string    `json:"uuid"`
+	ParentUUID string    `json:"parentUuid"` // the line before it in the conversation
+	Timestamp  time.Time `json:"-"`          // zero: there is none that can be read
+	Stamp      any       `json:"timestamp"`
+	SessionID  string    `json:"sessionId"`
+	Version    string    `json:"version"`
+	GitBranch  string    `json:"gitBranch"`
+	CWD        string    `json:"cwd"`
+	AgentID    string    `json:"agentId"`
 
 	Entrypoint       string          `json:"entrypoint"`
 	PromptID         string          `json:"promptId"`
@@ -223,7 +224,20 @@ func (l *line) startsTurn() bool {
 			return false
 		}
 	}
-	return l.RowSource == ""
+	return l.RowSource == "" || l.forksSkill()
+}
+
+// forksSkill reports whether a prompt runs a skill in a subagent. The conversation's own
+// model is not asked: a note of the program is all that answers it.
+func (l *line) forksSkill() bool {
+	return l.Type == "user" && l.TurnOrigin == "" && strings.HasPrefix(contentText(l.Message.Content), "/")
+}
+
+// printed is what a command of the program printed.
+func (l *line) printed() string {
+	_, rest, _ := strings.Cut(contentText(l.Content), "<local-command-stdout>")
+	text, _, _ := strings.Cut(rest, "</local-command-stdout>")
+	return text
 }
 
 func isLocalCommand(text string) bool {

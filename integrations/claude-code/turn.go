@@ -112,6 +112,8 @@ func (t *turn) over(r *reducer, th *thread, hard bool) bool {
 		return t.Stops > 0 || t.Failed != "" || t.Ended || t.Superseded
 	case th.marker != nil && !th.markerStale() && (hard || t.Ended || t.Superseded):
 		return true
+	case th.printed != nil && hard:
+		return true
 	case t.Failed != "":
 		return reply != nil && reply.err != nil
 	case t.Stops > 0 && th.summaries >= t.Stops && (!th.blocked || th.closed):
@@ -200,6 +202,8 @@ func (t *thread) outcome() (outcome, bool) {
 	switch {
 	case t.marker != nil && !t.markerStale():
 		return outcome{at: t.marker.Timestamp, err: "Interrupted by user", interrupted: true}, true
+	case last == nil && t.printed != nil:
+		return outcome{at: t.printed.Timestamp}, true
 	case last == nil:
 		return o, false
 	case last.err != nil:
@@ -244,8 +248,11 @@ func (t *turn) answer(th *thread) string {
 			return text
 		}
 	}
-	if t.Failed == "" {
-		return t.StopText
+	switch {
+	case t.Failed != "":
+		return ""
+	case th.printed != nil:
+		return th.printed.printed()
 	}
-	return ""
+	return t.StopText
 }
