@@ -291,6 +291,30 @@ func TestAPromptWithoutAnAnswerIsNoInterruptInThePast(t *testing.T) {
 	}
 }
 
+// A prompt that waited when the user stopped the turn before it never was answered.
+func TestAnAbortInThePastInterruptsThePromptThatWaited(t *testing.T) {
+	s := newStory()
+	s.session("ses_1", "")
+	s.prompt("ses_1", "msg_1", "one")
+	s.reply("ses_1", "msg_2", "msg_1", "build", s.begun())
+	began := s.t
+	s.prompt("ses_1", "msg_3", "two")
+	s.reply("ses_1", "msg_2", "msg_1", "build", fmt.Sprintf(`,"time":{"created":%d,"completed":%d},"error":{"name":"MessageAbortedError","data":{"message":"Aborted"}}`, began, s.t))
+	s.prompt("ses_1", "msg_5", "three")
+	s.step("ses_1", "msg_6", "msg_5", "build", "fine", "stop")
+	home := t.TempDir()
+	store(t, home, s.recording(t))
+	runs, _ := imported(t, home, "")
+	all := roots(slices.Collect(maps.Values(runs)))
+	count1(t, "turns", len(all), 3)
+	slices.SortFunc(all, func(a, b runtypes.Wire) int { return strings.Compare(a.DottedOrder, b.DottedOrder) })
+	for i, want := range []string{"Interrupted by user", "Interrupted by user", ""} {
+		if all[i].Error != want {
+			t.Errorf("turn %d has error %q, want %q", i+1, all[i].Error, want)
+		}
+	}
+}
+
 func TestAnAbortInThePastInterruptsWhatItStopped(t *testing.T) {
 	const aborted = `,"error":{"name":"MessageAbortedError","data":{"message":"Aborted"}}`
 	s := newStory()

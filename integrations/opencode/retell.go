@@ -62,18 +62,22 @@ func (t *teller) say(kind string, d data) {
 }
 
 // session tells the messages of a session. It was idle before a prompt unless the one
-// before is answered after it: then the prompt had to wait. A compaction that the user
-// asked for meanwhile is part of what was on. top says that its turns are roots.
+// before is answered after it: then the prompt had to wait. An abort meanwhile stopped it
+// too. A compaction that the user asked for meanwhile is part of what was on. top says that
+// its turns are roots.
 func (t *teller) session(list []*stored, top bool) {
 	last := map[string]int{} // where a message of the user's has its last answer
 	for i, m := range list {
 		last[m.Parent] = i
 	}
-	open, answer := "", int64(0)
+	open, answer, stopped := "", int64(0), (*stored)(nil)
 	for i, m := range list {
 		if m.Role != "user" {
 			t.assistant(m)
 			answer = max(answer, m.end())
+			if m.Error.aborted() {
+				stopped = m
+			}
 			continue
 		}
 		on := open != "" && (m.Time.Created < answer || last[open] > i)
@@ -94,6 +98,9 @@ func (t *teller) session(list []*stored, top bool) {
 			last[open] = max(last[open], next)
 		}
 		t.user(m)
+		if stopped != nil && m.Time.Created < stopped.end() && last[m.ID] == 0 { // with it went what waited
+			t.say(onError, data{T: stopped.end(), Session: m.Session, Error: stopped.Error})
+		}
 	}
 	if n := len(list); n > 0 && list[n-1].Role != "user" && list[n-1].Time.Completed > 0 {
 		t.say(onIdle, data{T: answer, Session: list[n-1].Session})

@@ -189,6 +189,25 @@ func TestAnAbortReachesSubagentsAndTheirTools(t *testing.T) {
 	}
 }
 
+// Of a task that the user gave, OpenCode says that it was stopped before any session does.
+func TestATaskThatSaysThatItWasCancelledIsInterrupted(t *testing.T) {
+	s := newStory()
+	s.session("ses_1", "")
+	s.prompt("ses_1", "msg_1", "go")
+	s.reply("ses_1", "msg_2", "msg_1", "general", s.begun())
+	s.session("ses_2", "ses_1")
+	task := `"id":"prt_t","type":"tool","tool":"task","callID":"c1","state":{"status":%q,"input":{},"error":%q,"metadata":{"sessionId":"ses_2","parentSessionId":"ses_1"},"time":{"start":%d}}`
+	began := s.t
+	s.part("ses_1", "msg_2", fmt.Sprintf(task, "running", "", began))
+	s.part("ses_1", "msg_2", fmt.Sprintf(task, "error", "Tool execution failed: Task cancelled", began))
+	s.reply("ses_1", "msg_2", "msg_1", "general", fmt.Sprintf(`,"time":{"created":%d,"completed":%d}`, began, s.t))
+	for _, run := range s.runs(t) {
+		if run.Kind() == runtypes.KindTool && run.Error != "Interrupted by user" {
+			t.Errorf("the task has error %q", run.Error)
+		}
+	}
+}
+
 func TestAnAttemptThatBrokeOffIsNoPartOfTheReply(t *testing.T) {
 	s := newStory()
 	s.session("ses_1", "")

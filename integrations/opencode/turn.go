@@ -339,7 +339,8 @@ func (r *reducer) part(e integrations.Event, d *data) {
 	}
 	if in.State.over() {
 		x.Over = true
-		x.Stopped = r.at(d.Session).Aborting || x.Child != "" && in.State.Status == "error" && r.at(x.Child).Aborting
+		x.Stopped = r.at(d.Session).Aborting ||
+			x.Child != "" && in.State.Status == "error" && (r.at(x.Child).Aborting || in.State.cancelled())
 		if t.Kind == shell && in.State.aborted() {
 			x.Stopped, t.Aborted = true, true
 		}

@@ -131,6 +131,12 @@ func (s *state) aborted() bool {
 	return strings.Contains(s.Output, "metadata>\nUser aborted the command\n</")
 }
 
+// cancelled reports whether a task says that its subagent was stopped. Of one that the user
+// gave it may be said before the sessions say so.
+func (s *state) cancelled() bool {
+	return s.Status == "error" && strings.HasSuffix(s.Error, "Task cancelled")
+}
+
 // whole reports whether a call came to its own end, well.
 func (s *state) whole() bool { return s.Status == "completed" && !s.aborted() }
 
