@@ -200,8 +200,8 @@ func (s *Session) sweep() error {
 	return os.RemoveAll(s.away())
 }
 
-// Sweep removes what is left of sessions on their way out, as by a crash. One that is
-// being removed is left alone.
+// Sweep removes what processes that were killed have left: of sessions on their way out,
+// but for one that is being removed, and files that were never finished.
 func (s *State) Sweep() error {
 	var left []*Session
 	err := s.each("sessions", func(agent, name, _ string, info fs.FileInfo) {
@@ -214,7 +214,7 @@ func (s *State) Sweep() error {
 			err = errors.Join(err, unswept)
 		}
 	}
-	if err != nil {
+	if err = errors.Join(err, s.sweepUnfinished()); err != nil {
 		return fmt.Errorf("journal: sweep: %w", err)
 	}
 	return nil
