@@ -33,6 +33,9 @@ func (a *app) printImport(report history.Report, took time.Duration) {
 			verb = "would get"
 		}
 		text := fmt.Sprintf("%s %s %s (%s)", cmp.Or(sent.Name, sent.ID), verb, count(sent.Turns, "turn"), count(sent.Runs, "run"))
+		if sent.Refused > 0 {
+			text += fmt.Sprintf(" and refused %s for good (see: tracesmith status)", count(sent.Refused, "run"))
+		}
 		if sent.Error != "" {
 			text += " and then failed"
 		}

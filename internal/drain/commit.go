@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/google/uuid"
 
@@ -56,7 +57,7 @@ func (f *fold) deliver(ctx context.Context) error {
 			return &deliveryError{err}
 		}
 		f.tally(part, got)
-		f.whole = append(f.whole, EndedTraces(part)...)
+		f.whole = append(f.whole, arrived(part, got)...)
 		f.pending = f.pending[len(part):]
 		clear(part) // the runs must not outlive their delivery
 		f.slowly = f.d.delivered(f.dest)
@@ -87,9 +88,15 @@ func ended(ops []runtypes.Op) (n int) {
 	return n
 }
 
-// EndedTraces lists the traces whose roots have their ends among the ops. What
-// belongs to them and comes later comes by the same way.
-func EndedTraces(ops []runtypes.Op) []uuid.UUID {
+// arrived lists the traces whose roots have arrived with their ends. What belongs to
+// them and comes later comes by the same way.
+func arrived(part []runtypes.Op, got exporter.Receipt) []uuid.UUID {
+	refused := endedTraces(got.Dropped)
+	return slices.DeleteFunc(endedTraces(part), func(trace uuid.UUID) bool { return slices.Contains(refused, trace) })
+}
+
+// endedTraces lists the traces whose roots have their ends among the ops.
+func endedTraces(ops []runtypes.Op) []uuid.UUID {
 	var traces []uuid.UUID
 	for _, op := range ops {
 		if op.Run.ParentID == uuid.Nil && !op.Run.Pending() {

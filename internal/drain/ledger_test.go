@@ -1,9 +1,13 @@
 package drain
 
 import (
+	"context"
 	"testing"
 
 	"github.com/google/uuid"
+
+	"github.com/tracesmith/tracesmith/exporter"
+	"github.com/tracesmith/tracesmith/runtypes"
 )
 
 // trace is the trace of the toy agent's only turn.
@@ -65,5 +69,33 @@ func TestLedgerDoesNotHaveWhatWasNotDelivered(t *testing.T) {
 	}
 	if b.inLedger() {
 		t.Error("a turn that was not delivered is in the ledger")
+	}
+}
+
+func TestLedgerDoesNotHaveATurnWhoseRootWasRefused(t *testing.T) {
+	for name, refused := range map[string]func(op runtypes.Op) bool{
+		"the root":     func(op runtypes.Op) bool { return op.Run.ParentID == uuid.Nil && !op.Run.Pending() },
+		"a tool":       func(op runtypes.Op) bool { return op.Run.ParentID != uuid.Nil },
+		"its post was": func(op runtypes.Op) bool { return op.Run.ParentID == uuid.Nil && op.Run.Pending() },
+	} {
+		b := newBench(t)
+		var trace uuid.UUID
+		b.cfg.Destinations[0].Export = func(_ context.Context, ops []runtypes.Op) (got exporter.Receipt, err error) {
+			for _, op := range ops {
+				trace = op.Run.TraceID
+				if refused(op) {
+					got.Dropped = append(got.Dropped, op)
+				}
+			}
+			return got, nil
+		}
+		b.hook("start", toyData{Prompt: "hello"})
+		b.hook("tool", toyData{Tool: "grep"})
+		b.hook("stop", toyData{})
+		b.mustDrain()
+		traces, err := b.state.Ledger("one")
+		if err != nil || traces.Has(trace) == (name == "the root") {
+			t.Errorf("%s: in the ledger: %v, %v", name, traces.Has(trace), err)
+		}
 	}
 }

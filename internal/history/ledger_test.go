@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/tracesmith/tracesmith/exporter"
 	"github.com/tracesmith/tracesmith/integrations"
 	claudecode "github.com/tracesmith/tracesmith/integrations/claude-code"
 	"github.com/tracesmith/tracesmith/internal/drain"
@@ -125,6 +126,46 @@ func TestSecondImportSendsNothing(t *testing.T) {
 	}
 	if a, b := first.Total(), second.Total(); a.Turns != b.Turns || b.New != 0 || b.Runs != 0 {
 		t.Errorf("first %+v, second %+v", a, b)
+	}
+}
+
+// What a destination refused it has not got: once it takes it, the next import brings it.
+func TestImportOfWhatWasRefusedSaysSoAndMayBeRepeated(t *testing.T) {
+	s, state, to := stage(t, "nested-subagents"), openState(t), newServer()
+	if err := s.ShowAll(); err != nil {
+		t.Fatal(err)
+	}
+	refused := func(runtypes.Op) bool { return true }
+	dest := to.destination("one")
+	dest.Export = func(_ context.Context, ops []runtypes.Op) (got exporter.Receipt, err error) {
+		for _, op := range ops {
+			if refused(op) {
+				got.Dropped = append(got.Dropped, op)
+			} else {
+				to.take(op)
+			}
+		}
+		return got, nil
+	}
+	report := mustImport(t, config(t, state, s.Home, dest))
+	all := report.Total().Runs
+	if sent := report.Sent[0]; sent.Turns != 0 || sent.Runs != 0 || sent.Refused != all || all == 0 {
+		t.Errorf("all of %d runs refused: %+v", all, sent)
+	}
+	tools := 0
+	refused = func(op runtypes.Op) bool {
+		tool := op.Run.Kind == runtypes.KindTool
+		if tool {
+			tools++
+		}
+		return tool
+	}
+	report = mustImport(t, config(t, state, s.Home, dest))
+	if sent := report.Sent[0]; sent.Turns != 1 || sent.Runs != all-tools || sent.Refused != tools || len(to.runs) != all-tools || tools == 0 {
+		t.Errorf("%d tools of %d runs refused, %d there: %+v", tools, all, len(to.runs), sent)
+	}
+	if report = mustImport(t, config(t, state, s.Home, dest)); report.Total().New != 0 {
+		t.Errorf("sent once more: %+v", report)
 	}
 }
 

@@ -35,6 +35,8 @@ type Sent struct {
 	Turns int    `json:"turns"`
 	Runs  int    `json:"runs"`
 	Error string `json:"error,omitempty"` // why it did not get the rest
+
+	Refused int `json:"refused,omitempty"` // runs that it will never take
 }
 
 // Total sums the folders up.

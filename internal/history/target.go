@@ -18,6 +18,9 @@ type target struct {
 	has  *journal.Traces
 	sent Sent
 	err  error // why it is left alone from now on
+
+	refused  map[uuid.UUID]int  // runs that it will never take, by trace
+	rootless map[uuid.UUID]bool // traces of which that is the root
 }
 
 // targets opens the destinations' ledgers.
@@ -28,7 +31,7 @@ func targets(state *journal.State, destinations []drain.Destination) ([]*target,
 		if err != nil {
 			return nil, fmt.Errorf("history: %s: %w", d.Name, err)
 		}
-		list = append(list, &target{Destination: d, has: has, sent: Sent{ID: d.ID, Name: d.Name}})
+		list = append(list, &target{Destination: d, has: has, sent: Sent{ID: d.ID, Name: d.Name}, refused: map[uuid.UUID]int{}, rootless: map[uuid.UUID]bool{}})
 	}
 	return list, nil
 }
@@ -53,5 +56,12 @@ func (t *target) take(ctx context.Context, ops []runtypes.Op) error {
 	if err == nil && len(got.Rest) > 0 {
 		err = errors.New("history: destination gave ops back without a reason")
 	}
+	for _, op := range got.Dropped {
+		t.refused[op.Run.TraceID]++
+		if op.Run.ParentID == uuid.Nil {
+			t.rootless[op.Run.TraceID] = true
+		}
+	}
+	t.sent.Refused += len(got.Dropped) + got.Unnamed
 	return err
 }

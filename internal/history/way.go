@@ -247,10 +247,10 @@ func (w *way) enter() {
 	for _, t := range w.i.targets {
 		var whole []uuid.UUID
 		for id, trace := range w.traces {
-			if trace.whole && t.lacks(id) {
+			if trace.whole && t.lacks(id) && !t.rootless[id] {
 				whole = append(whole, id)
 				t.sent.Turns++
-				t.sent.Runs += trace.runs
+				t.sent.Runs += trace.runs - t.refused[id]
 			}
 		}
 		if w.i.cfg.DryRun {
