@@ -30,7 +30,9 @@ func (r *reducer) root(t *turn, th *thread) *runtypes.Run {
 		WorkingDirectory: t.CWD, ApprovalPolicy: t.Mode,
 	})
 	root.Metadata = map[string]any{}
-	if t.Origin == "task_notification" {
+	switch t.Origin {
+	case "", "human", "sdk":
+	default: // such as task_notification and scheduled
 		root.Metadata[agentkit.MetaOrigin] = t.Origin
 	}
 	if s := surface(t.Surface); s != "" {

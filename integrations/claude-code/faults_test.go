@@ -465,3 +465,18 @@ func TestASubagentThatOutlivesAClearGoesOnInTheNextSession(t *testing.T) {
 		t.Errorf("%d subagents say what it said last, want 1", said)
 	}
 }
+
+func TestAScheduledPromptBeginsATurn(t *testing.T) {
+	runs := replayed(t, "tui-scheduled")
+	roots := of(runs, runtypes.KindRoot)
+	if len(roots) != 2 || len(of(runs, runtypes.KindLLM)) != 3 {
+		t.Fatalf("%d turns and %d model calls, want 2 and 3", len(roots), len(of(runs, runtypes.KindLLM)))
+	}
+	turn := roots[1]
+	if !strings.Contains(string(turn.Inputs), "cron fired") || !strings.Contains(string(turn.Outputs), "Fast reply.") {
+		t.Errorf("the turn was asked %s and said %s", turn.Inputs, turn.Outputs)
+	}
+	if origin := turn.Metadata()["turn_origin"]; origin != "scheduled" {
+		t.Errorf("turn_origin is %v", origin)
+	}
+}

@@ -113,7 +113,7 @@ func firstPrompt(t *thread) runtypes.Message {
 		if e.user == nil {
 			break
 		}
-		if !e.user.IsMeta {
+		if !e.user.IsMeta || e.user.startsTurn() {
 			return e.user.userMessage()
 		}
 	}

@@ -203,13 +203,17 @@ func (m *message) blocks() []block {
 	return list
 }
 
-// startsTurn reports whether a user line is the prompt that began a turn.
+// startsTurn reports whether a user line is the prompt that began a turn. That of a
+// scheduled task is a meta line.
 func (l *line) startsTurn() bool {
-	if l.Type != "user" || l.IsMeta || l.IsCompactSummary || l.AgentID != "" {
+	if l.Type != "user" || l.IsCompactSummary || l.AgentID != "" {
 		return false
 	}
 	if l.TurnOrigin != "" {
 		return true
+	}
+	if l.IsMeta {
+		return false
 	}
 	// Versions before turnOrigin: a prompt is what is left when everything that
 	// the program itself writes as user is taken away.
