@@ -191,7 +191,7 @@ func (r *reducer) agentReady(src integrations.Source, a *agent) bool {
 	switch {
 	case a.Idle || a.Told > 0:
 		return true
-	case !a.Sure && a.tell(src, a.Start).running():
+	case !a.Sure && (a.End.Quiet || a.tell(src, a.Start).running()): // the event that says so may be on its way
 		return false
 	case a.Child == "" && len(r.Held) > 0:
 		return false

@@ -295,6 +295,37 @@ func TestStopsThatAreOvertakenTogetherTellTheirOwnTokens(t *testing.T) {
 	}
 }
 
+// The stop of a subagent that outlives its turn may be overtaken too, by what would else
+// tell that it was lost.
+func TestASubagentsStopThatIsOvertakenStillSaysHowItEnded(t *testing.T) {
+	for _, next := range []string{"beforeSubmitPrompt", "sessionEnd"} {
+		for _, arrives := range []bool{true, false} {
+			w := newWorld(t)
+			w.cut = true
+			w.hear("beforeSubmitPrompt", saying(of("c", "1"), "hello"))
+			agent := of("c", "c")
+			agent.Agent, agent.AgentType, agent.Parent, agent.Hash = "a", "explore", "c", hashOf("look")
+			w.hear("subagentStart", agent)
+			stop := of("c", "1")
+			stop.Status = "completed"
+			w.hear("stop", stop)
+			w.hear(next, saying(of("c", "2"), "go on"))
+			want := map[string]string{
+				"beforeSubmitPrompt": "Cursor never told of the subagent's end", "sessionEnd": "The session ended before the subagent did",
+			}[next]
+			if arrives {
+				want, agent.Status, agent.Text = "", "completed", "found it"
+				w.hear("subagentStop", agent)
+			}
+			w.own(integrations.Idle)
+			got := w.of(runtypes.KindSubagent)[0]
+			if got.Pending() || got.Error != want || strings.Contains(string(got.Outputs), "found it") != arrives {
+				t.Errorf("%s first, the stop arrives: %v: error %q, outputs %s", next, arrives, got.Error, got.Outputs)
+			}
+		}
+	}
+}
+
 // A subagent may start another. With the turn all of them are told to their ends.
 func TestASubagentOfASubagentLeavesNothingOpen(t *testing.T) {
 	w := newWorld(t)
