@@ -28,9 +28,8 @@ func (r *reducer) adopt(src integrations.Source, f *family, thread string, end t
 	if earliest := end.AddDate(0, 0, -maxDays); since.Before(earliest) {
 		since = earliest
 	}
-	// Folders are named after local days.
-	for day := since.AddDate(0, 0, -1); !day.After(end.AddDate(0, 0, 1).Truncate(24 * time.Hour)); day = day.AddDate(0, 0, 1) {
-		paths, err := src.Glob(filepath.Join(escape(homeOf(r.Rollout)), "sessions", day.Format("2006/01/02"), rolloutName))
+	for _, pattern := range r.beside(since, end) {
+		paths, err := src.Glob(pattern)
 		if err != nil {
 			return
 		}
@@ -42,6 +41,20 @@ func (r *reducer) adopt(src integrations.Source, f *family, thread string, end t
 			}
 		}
 	}
+}
+
+// beside lists the patterns of threads that were made in a span of time. Folders are named
+// after local days.
+func (r *reducer) beside(since, end time.Time) []string {
+	home := escape(homeOf(r.Rollout))
+	if filepath.Base(filepath.Dir(r.Rollout)) == archive {
+		return []string{filepath.Join(home, archive, rolloutName)}
+	}
+	var list []string
+	for day := since.AddDate(0, 0, -1); !day.After(end.AddDate(0, 0, 1).Truncate(24 * time.Hour)); day = day.AddDate(0, 0, 1) {
+		list = append(list, filepath.Join(home, "sessions", day.Format("2006/01/02"), rolloutName))
+	}
+	return list
 }
 
 // adoptOne takes a thread in that the thread started and that worked for the turn: its

@@ -16,6 +16,10 @@ import (
 // rolloutName matches the file of a thread, or of a part of it.
 const rolloutName = "rollout-*.jsonl"
 
+// archive is the folder of Codex's own that threads are moved to, with the subagents that
+// worked for them, when the user archives them.
+const archive = "archived_sessions"
+
 // past finds the threads of the past, those of Codex's own folder unless another place
 // is named. A root thread is a session; what subagents, reviews and guardians wrote
 // belongs to it.
@@ -53,14 +57,19 @@ func past(src integrations.Source, place integrations.Place) iter.Seq2[integrati
 // then the threads themselves say so.
 func rollouts(named, home string) []string {
 	own := filepath.Join(escape(home), "sessions", "*", "*", "*", rolloutName)
+	archived := filepath.Join(escape(home), archive, rolloutName)
 	dir := escape(named)
 	switch {
 	case named == "":
-		return []string{own}
+		return []string{own, archived}
 	case filepath.Ext(named) == ".jsonl":
 		return []string{filepath.Join(escape(filepath.Dir(named)), rolloutName)} // its other parts and its subagents too
 	}
-	list := []string{own}
+	list := []string{
+		own, archived,
+		filepath.Join(dir, archive, rolloutName),
+		filepath.Join(dir, ".codex", archive, rolloutName),
+	}
 	for _, depth := range []string{"", "*", "*/*", "*/*/*"} {
 		list = append(list,
 			filepath.Join(dir, depth, rolloutName),

@@ -83,6 +83,35 @@ func TestPastFindsWhatAPlaceHolds(t *testing.T) {
 	}
 }
 
+// Codex moves the files of a thread that is archived, and of its subagents, to one folder.
+func TestImportFindsThreadsThatWereArchived(t *testing.T) {
+	for _, name := range []string{"sub_v2", "review"} {
+		home := t.TempDir()
+		archive := filepath.Join(home, ".codex/archived_sessions")
+		if err := os.MkdirAll(archive, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		paths, err := filepath.Glob(filepath.Join("testdata", name, "home/.codex/sessions/*/*/*/rollout-*.jsonl"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range paths {
+			raw, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(archive, filepath.Base(path)), raw, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		runs, _ := replaytest.Imported(t, openaicodex.Agent(), home, integrations.Options{})
+		want := play(t, filepath.Join("testdata", name), replay.Options{}).Runs
+		if diff := cmp.Diff(string(indent(t, want)), string(indent(t, runs))); diff != "" {
+			t.Errorf("%s: imported runs differ (-hooks +import):\n%s", name, diff)
+		}
+	}
+}
+
 // After a rollback a thread goes on in a second file; its turns are numbered on.
 func TestAThreadInTwoFilesIsOneSession(t *testing.T) {
 	from := "testdata/tui_two_turns/home/.codex/sessions/2026/11/30"

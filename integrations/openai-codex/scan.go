@@ -136,9 +136,11 @@ func (rd *reader) start(rec *record, wants func(id string, offset int64) bool) (
 
 // foreign reports whether a turn that begins is none of the thread's own: it was
 // copied with the history of another, or it is a review's, whose start is noted in
-// both threads.
+// both threads. A client may name the turn that made it begin one: it then says, too,
+// what kind of thing began it.
 func (rd *reader) foreign(rec *record) bool {
-	if rd.root && (rd.review || rec.event.Attribution != nil && rec.event.Attribution.Parent != "") {
+	at := rec.event.Attribution
+	if rd.root && (rd.review || at != nil && at.Parent != "" && at.Trigger == "") {
 		return true
 	}
 	if rd.meta != nil && rec.ordinal >= 0 && rec.ordinal < rd.meta.HistoryStart {
@@ -313,10 +315,13 @@ func countTurns(src integrations.Source, beside, thread string, end int64, deep 
 }
 
 // homeOf is Codex's folder, out of the path of a rollout:
-// <home>/sessions/2026/11/30/rollout-....jsonl.
+// <home>/sessions/2026/11/30/rollout-....jsonl, or <home>/archived_sessions/rollout-....jsonl.
 func homeOf(rollout string) string {
-	dir := rollout
-	for range 5 {
+	dir := filepath.Dir(rollout)
+	if filepath.Base(dir) == archive {
+		return filepath.Dir(dir)
+	}
+	for range 4 {
 		dir = filepath.Dir(dir)
 	}
 	return dir
@@ -336,7 +341,8 @@ func findRollout(src integrations.Source, home, thread string) string {
 			patterns = append(patterns, filepath.Join(sessions, made.AddDate(0, 0, days).Format("2006/01/02"), name))
 		}
 	}
-	for _, pattern := range append(patterns, filepath.Join(sessions, "*", "*", "*", name)) {
+	patterns = append(patterns, filepath.Join(escape(home), archive, name), filepath.Join(sessions, "*", "*", "*", name))
+	for _, pattern := range patterns {
 		if found, err := src.Glob(pattern); err == nil && len(found) > 0 {
 			return found[len(found)-1]
 		}

@@ -46,6 +46,9 @@ type stretch struct {
 	cut   bool // another turn began, and this one never ended
 }
 
+// goal is what began a turn that works towards the thread's goal.
+const goal = "goal"
+
 // entry is one thing of the conversation: a message, what a call said, or the point
 // where what stood before was replaced.
 type entry struct {
@@ -151,6 +154,8 @@ func (s *stretch) addItem(r *record) {
 		switch kind := i.kind(); {
 		case kind == "multi_agent.subagent_notification", kind == "" && strings.HasPrefix(words, "<subagent_notification>"):
 			s.say(r, m)
+		case kind == "goal.internal_context":
+			s.pursue(r, words)
 		case kind == "user.text":
 			if s.typed == nil {
 				s.typed = &m
@@ -166,6 +171,8 @@ func (s *stretch) addItem(r *record) {
 		s.report, s.last = contentText(i.Content), r.at
 	case i.Type == "reasoning", i.Type == "message" && i.Role == "assistant", strings.HasSuffix(i.Type, "_call"):
 		s.addSpoken(r)
+	case i.Type == "function_call_output" && i.CallID == "" && i.Name == "goal_objective":
+		s.pursue(r, contentText(i.Output))
 	case strings.HasSuffix(i.Type, "_output"):
 		s.addOutput(r)
 	}
@@ -202,6 +209,17 @@ func (s *stretch) asked(r *record, text string) {
 		s.prompt = &m
 	}
 	s.say(r, m)
+}
+
+// pursue takes what tells the model to go on towards the thread's goal. In a turn that the
+// goal began it stands in the prompt's place.
+func (s *stretch) pursue(r *record, text string) {
+	if s.trigger != goal {
+		s.say(r, runtypes.Message{Role: "user", Content: text})
+		return
+	}
+	s.origin = goal
+	s.asked(r, text)
 }
 
 func (s *stretch) enterReview(r *record, hint string) {

@@ -122,6 +122,9 @@ func (s *stretch) addTool(t *tool) {
 
 // addOutput takes a tool's answer to the model.
 func (s *stretch) addOutput(r *record) {
+	if c := s.open; c != nil && c.heard != 0 {
+		c.cut = true // versions that say so note the usage of a reply before any answer
+	}
 	s.open = nil
 	for i := len(s.calls) - 1; i >= 0 && s.exact && !s.calls[i].settled; i-- {
 		s.calls[i].settled = true
@@ -171,7 +174,9 @@ func (s *stretch) learn(id string, f *facts) {
 			t.learn(f)
 		}
 	case f.shell:
-		s.origin, s.shell = "user_shell", cmp.Or(s.shell, f.command)
+		if s.shell = cmp.Or(s.shell, f.command); s.prompt == nil {
+			s.origin = "user_shell"
+		}
 		s.inner(id, f, nil)
 	case f.nested:
 		s.inner(id, f, s.scriptAt(f.began()))
@@ -274,8 +279,12 @@ func aborted(text string) bool {
 func (t *tool) complaint() (err, class string, interrupted bool) {
 	for _, c := range [...]struct{ prefix, class string }{
 		{"unsupported call:", "unknown_tool"},
+		{"unsupported custom tool call:", "unknown_tool"},
 		{"failed to parse", "invalid_input"},
 		{"apply_patch verification failed", "failed"},
+		{"unable to locate image at ", "failed"},
+		{"unable to read image at ", "failed"},
+		{"unable to process image", "failed"},
 		{"Script failed", "failed"},
 		{"exec_command failed", "failed"},
 		{"write_stdin failed", "failed"},

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/tracesmith/tracesmith/integrations"
+	"github.com/tracesmith/tracesmith/internal/agentkit"
 	"github.com/tracesmith/tracesmith/runtypes"
 )
 
@@ -130,4 +131,39 @@ func TestACommandTypedInAnOlderVersionIsATool(t *testing.T) {
 	f(typed(0, "built"), "", "built")
 	f(typed(2, "no rule"), ": exit code 2", "no rule")
 	f(typed(-1, "command aborted by user"), ": Interrupted by user", "command aborted by user")
+}
+
+func TestACallThatCodexRefusedIsAnError(t *testing.T) {
+	for answer, class := range map[string]string{
+		"unsupported custom tool call: exec":                                                    "unknown_tool",
+		"unable to locate image at `/home/dev/w/a.png`: No such file or directory (os error 2)": "failed",
+	} {
+		x := oneTurn(t, callLine(turnID, "c1", "look", "{}"), usageLine(turnID, "r1", 10, 2), outputLine(turnID, "c1", answer), doneLine(turnID, "ok"))
+		if run := x.run("look"); run.Error != answer || run.Metadata[agentkit.MetaErrorClass] != class {
+			t.Errorf("%q: error %q of class %v", answer, run.Error, run.Metadata[agentkit.MetaErrorClass])
+		}
+	}
+}
+
+// The tool runs to its end, and the reply is asked for again.
+func TestAReplyThatBrokeOffBehindAToolCallWasCutOff(t *testing.T) {
+	text := write(append(append([]string{metaLine(rootID, "")}, opening(turnID)...),
+		callLine(turnID, "c1", "look", "{}"), outputLine(turnID, "c1", "seen"),
+		sayLine(turnID, "ok"), usageLine(turnID, "r1", 10, 2), doneLine(turnID, "ok"))...)
+	text = strings.ReplaceAll(text, `"type":"response_item",`, `"type":"response_item","metadata":{"sampled_through_sequence":3},`)
+	x := tell(t, map[string]string{rolloutOf(rootID): text})
+	x.event("SessionStart", start("startup"))
+	x.event("Stop", names(turnID))
+	x.own(integrations.Grew)
+	check(t, x, "root Codex Turn", "  llm Codex: the reply was cut off", "  llm Codex 10/2", "  tool look")
+}
+
+func TestACommandTypedIntoATurnDidNotBeginIt(t *testing.T) {
+	x := oneTurn(t, sayLine(turnID, "ok"), usageLine(turnID, "r1", 10, 2),
+		fmt.Sprintf(`event_msg {"type":"item_completed","turn_id":%q,"item":{"type":"CommandExecution","id":"u1","source":"user_shell","command":["bash","-lc","ls"],"exit_code":0}}`, turnID),
+		doneLine(turnID, "ok"))
+	check(t, x, "root Codex Turn", "  llm Codex 10/2", "  tool exec_command")
+	if origin := x.run("Codex Turn").Metadata[agentkit.MetaOrigin]; origin != nil {
+		t.Errorf("origin %v", origin)
+	}
 }
