@@ -113,6 +113,9 @@ func TestATurnThatAShellCommandBeganSaysTheCommand(t *testing.T) {
 	if !strings.Contains(string(turn.Inputs), "echo hello from bash") {
 		t.Errorf("the turn was asked %s", turn.Inputs)
 	}
+	if turn.Metadata()["partial"] != nil {
+		t.Error("the turn is partial: no hook tells of such a prompt, none was lost")
+	}
 }
 
 func TestCopiedHistoryOfAForkIsNotTracedAgain(t *testing.T) {

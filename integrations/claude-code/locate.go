@@ -82,8 +82,8 @@ func (r *reducer) locatedAt(t *turn, l *line, at int64, earlier int) {
 	if t.CWD == "" {
 		t.CWD = l.CWD
 	}
-	if t.At.IsZero() && l.queued() {
-		t.At = l.Timestamp // its hook named another turn
+	if t.At.IsZero() && (l.queued() || l.shellOutput()) {
+		t.At = l.Timestamp // its hook named another turn, or there is none
 	}
 	t.Text = "" // the line has it
 }

@@ -254,6 +254,12 @@ func (l *line) typedCommand() bool {
 	return l.Type == "user" && !l.IsMeta && strings.HasPrefix(contentText(l.Message.Content), "<bash-input>")
 }
 
+// shellOutput reports whether a turn's prompt is the output of a shell command that the
+// user typed.
+func (l *line) shellOutput() bool {
+	return strings.HasPrefix(contentText(l.Message.Content), "<bash-stdout>")
+}
+
 // isInterruptMarker matches by prefix: the rest of the sentence says in what.
 func isInterruptMarker(text string) bool {
 	return strings.HasPrefix(text, "[Request interrupted by user")
