@@ -46,12 +46,15 @@ func (t *turn) fold(e *Event) {
 // message follows a message of text or reasoning.
 func (t *turn) message(e *Event) {
 	i := t.asm.byID[Text(e.MessageID)]
+	starts := e.Type == TextMessageStart || e.Type == ReasoningMessageStart
+	ends := e.Type == TextMessageEnd || e.Type == ReasoningMessageEnd
 	if i == nil {
+		if ends {
+			t.endDropped(t.calls[Text(e.MessageID)], e)
+		}
 		return
 	}
 	id, owner := Text(i.ID), Text(i.SubagentRunID)
-	starts := e.Type == TextMessageStart || e.Type == ReasoningMessageStart
-	ends := e.Type == TextMessageEnd || e.Type == ReasoningMessageEnd
 	if starts {
 		t.complete(owner, id)
 	}
@@ -103,6 +106,9 @@ func (t *turn) modelCall(i *item) *child {
 func (t *turn) toolCall(e *Event) {
 	call := t.asm.callsBy[Text(e.ToolCallID)]
 	if call == nil {
+		if e.Type == ToolCallEnd {
+			t.endDropped(t.tools[Text(e.ToolCallID)], e)
+		}
 		return
 	}
 	parent := t.calls[Text(call.parent.ID)]
@@ -141,6 +147,13 @@ func (t *turn) endOf(c *child, e *Event) time.Time {
 		return c.heard
 	}
 	return t.r.clock
+}
+
+// endDropped ends what a snapshot took out while it was open; c is nil for what never was.
+func (t *turn) endDropped(c *child, e *Event) {
+	if c != nil && c.end.IsZero() {
+		c.end, c.cut = t.endOf(c, e), false
+	}
 }
 
 // tool begins the run of a tool call.

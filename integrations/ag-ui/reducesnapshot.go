@@ -67,13 +67,16 @@ func (t *turn) snapshotCalls(i *item, thoughts []*item) {
 		c = t.modelCall(now)
 		c.streamed, c.end = false, c.base.Start
 	} else {
+		c.dropped = false // by a snapshot before
 		c.reasoning = append(c.reasoning, thoughts...)
 	}
 	for _, call := range now.calls {
-		if t.tools[call.id] == nil {
-			c := t.tool(call.id, Text(now.SubagentRunID))
+		c := t.tools[call.id]
+		if c == nil {
+			c = t.tool(call.id, Text(now.SubagentRunID))
 			c.streamed, c.end = false, c.base.Start
 		}
+		c.dropped = false
 	}
 }
 

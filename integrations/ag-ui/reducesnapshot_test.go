@@ -74,6 +74,33 @@ func TestReasoningThatASnapshotHasIsOfTheCallBehindIt(t *testing.T) {
 
 // Of a call streamed without its message, the message is known by the call's id until a
 // snapshot names it.
+func TestWhatASnapshotTakesOutEndsAndComesBackWithAnother(t *testing.T) {
+	events := stream(`{'type':'RUN_STARTED','threadId':'t','runId':'r','timestamp':1760000000000}`,
+		`{'type':'TEXT_MESSAGE_START','messageId':'m','timestamp':1760000001000}`,
+		`{'type':'TEXT_MESSAGE_CONTENT','messageId':'m','delta':'ha'}`,
+		`{'type':'TOOL_CALL_START','toolCallId':'c','toolCallName':'look','parentMessageId':'m'}`,
+		`{'type':'MESSAGES_SNAPSHOT','messages':[]}`,
+		`{'type':'TOOL_CALL_END','toolCallId':'c','timestamp':1760000002000}`,
+		`{'type':'TEXT_MESSAGE_END','messageId':'m','timestamp':1760000002000}`,
+		`{'type':'MESSAGES_SNAPSHOT','messages':[{'id':'m','role':'assistant','content':'half','toolCalls':[
+			{'id':'c','type':'function','function':{'name':'look','arguments':'{\'at\':1}'}}]}]}`,
+		`{'type':'RUN_FINISHED','threadId':'t','runId':'r','timestamp':1760000009000}`)
+	events = strings.ReplaceAll(events, "\n\t\t\t", "")
+	runs := reduced(t, events, RunOptions{})
+	if len(runs) != 3 {
+		t.Fatalf("%d runs", len(runs))
+	}
+	for _, run := range runs[1:] {
+		if got := run.End.UnixMilli(); got != 1760000002000 {
+			t.Errorf("%s ends at %d", run.Kind, got)
+		}
+	}
+	call, tool := modelCalls(runs)[0], tools(runs)[0]
+	if !strings.Contains(string(call.Outputs), "half") || string(tool.Inputs) != `{"at":1}` {
+		t.Errorf("said %s, called with %s", call.Outputs, tool.Inputs)
+	}
+}
+
 func TestASnapshotThatNamesTheMessageOfACallTellsOfNoSecondModelCall(t *testing.T) {
 	for _, settled := range []bool{false, true} {
 		runs := reduced(t, stream(begins,
