@@ -41,6 +41,9 @@ func (r *reducer) close(src integrations.Source, t *turn, why string) ([]runtype
 	if err != nil {
 		return ops, errors.Join(append(errs, err)...)
 	}
+	if t.over() {
+		why = "" // it concerns what was held below it
+	}
 	end, err := r.ending(src, t, why)
 	errs = append(errs, err)
 	posted := t.Posted || t.Kind == ""

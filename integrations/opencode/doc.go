@@ -9,7 +9,9 @@
 // call of the model, that name the prompt as their parent. It ends when its session is
 // idle and they are complete, or when the next prompt gets an answer: a prompt that was
 // typed while the agent was busy waits for its turn. A subagent is a session of its own,
-// whose prompt belongs to the open call of the task tool that names it. What OpenCode
+// whose prompt belongs to the open call of the task tool that names it. One in the background
+// goes on when that call and its turn have ended, which waits for it to be whole; what it
+// then reports is a prompt, though nobody typed it. What OpenCode
 // itself says in the user's name (a compaction, the request to go on after it, a command
 // the user ran) begins no turn with a prompt. Copies of messages in a forked session are
 // older than the session and have been traced: the turns of a fork count from 1.

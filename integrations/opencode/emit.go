@@ -48,8 +48,8 @@ func (r *reducer) bind(t *turn) bool {
 	for _, above := range r.Turns {
 		for _, s := range above.Steps {
 			for _, x := range s.Pieces {
-				if x.Child == t.Session && !x.Over && x.Begun > 0 && above != t {
-					t.Under, t.Call, t.Begun = above.ID, x.ID, x.Begun
+				if x.Child == t.Session && (!x.Over || x.Apart) && x.Begun > 0 && above != t {
+					t.Under, t.Call, t.Begun, t.Apart = above.ID, x.ID, x.Begun, x.Apart
 					return true
 				}
 			}

@@ -21,11 +21,11 @@ const (
 	messagesOf   = `select m.id, m.data from message m join session s on s.id = m.session_id
 		where s.id = ? and m.time_created >= s.time_created order by m.time_created, m.id`
 	partsOf = `select message_id, id, data from part where session_id = ? order by message_id, id`
-	// What the user typed or attached, of messages m in sessions s.
+	// What the user typed or attached, and reports of subagents, of messages m in sessions s.
 	prompts = ` m.time_created >= s.time_created and json_extract(m.data, '$.role') = 'user'
 		and exists (select 1 from part p where p.message_id = m.id
 			and json_extract(p.data, '$.type') not in ('compaction')
-			and coalesce(json_extract(p.data, '$.synthetic'), 0) = 0)`
+			and (coalesce(json_extract(p.data, '$.synthetic'), 0) = 0 or json_extract(p.data, '$.text') like '<task id="%'))`
 	// The prompts of a session before a message.
 	countPrompts = `select count(*) from message m join session s on s.id = m.session_id
 		where s.id = ? and m.id < ? and` + prompts
@@ -119,10 +119,11 @@ type stored struct {
 	parts []part
 }
 
-// spoken reports whether the user typed or attached something: what begins a turn.
+// spoken reports whether the user typed or attached something, or a subagent reports: what
+// begins a turn.
 func (m *stored) spoken() bool {
 	for _, p := range m.parts {
-		if p.Type != compaction && !p.Synthetic {
+		if p.Type != compaction && !p.Synthetic || p.reports() {
 			return true
 		}
 	}

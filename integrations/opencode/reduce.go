@@ -235,11 +235,11 @@ func (r *reducer) idle(session string) {
 	p.Twice = false
 }
 
-// of lists the open turns of a session.
+// of lists the open turns of a session, but for those that only wait for a subagent.
 func (r *reducer) of(session string) []*turn {
 	var list []*turn
 	for _, t := range r.Turns {
-		if t.Session == session {
+		if t.Session == session && !r.held(t) {
 			list = append(list, t)
 		}
 	}
@@ -298,7 +298,7 @@ func (r *reducer) advance(src integrations.Source) ([]runtypes.Op, error) {
 		ops, errs = append(ops, more...), append(errs, err)
 	}
 	for _, t := range slices.Backward(slices.Clone(r.Turns)) { // a subagent ends before its caller
-		if t.over() {
+		if t.over() && !r.held(t) {
 			more, err := r.close(src, t, "")
 			ops, errs = append(ops, more...), append(errs, err)
 		}

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/tracesmith/tracesmith/integrations/opencode"
 	"github.com/tracesmith/tracesmith/internal/replay"
@@ -204,6 +205,67 @@ func TestATaskThatSaysThatItWasCancelledIsInterrupted(t *testing.T) {
 	for _, run := range s.runs(t) {
 		if run.Kind() == runtypes.KindTool && run.Error != "Interrupted by user" {
 			t.Errorf("the task has error %q", run.Error)
+		}
+	}
+}
+
+// background tells of a task that runs on when its call and its turn have ended.
+func background(s *story) {
+	s.session("ses_1", "")
+	s.prompt("ses_1", "msg_1", "go")
+	s.reply("ses_1", "msg_2", "msg_1", "build", s.begun())
+	s.session("ses_2", "ses_1")
+	task := `"id":"prt_t","type":"tool","tool":"task","callID":"c1","state":{"status":%q,"input":{},"output":"started","metadata":{"sessionId":"ses_2","parentSessionId":"ses_1","background":true},"time":{"start":%d,"end":%d}}`
+	began := s.t
+	s.part("ses_1", "msg_2", fmt.Sprintf(task, "running", began, 0))
+	s.prompt("ses_2", "msg_3", "work")
+	s.part("ses_1", "msg_2", fmt.Sprintf(task, "completed", began, s.t+100))
+	s.reply("ses_1", "msg_2", "msg_1", "build", s.done(`,"finish":"tool-calls"`))
+	s.step("ses_1", "msg_4", "msg_1", "build", "it is started", "stop")
+	s.event("session.idle", "ses_1", "")
+}
+
+func TestASubagentGoesOnWhenItsCallersTurnHasEnded(t *testing.T) {
+	s := newStory()
+	background(s)
+	ended := s.t - 200 // when its last message was complete
+	s.prompt("ses_1", "msg_5", "meanwhile")
+	s.step("ses_2", "msg_6", "msg_3", "general", "worked", "stop")
+	s.step("ses_1", "msg_7", "msg_5", "build", "fine", "stop")
+	s.event("session.idle", "ses_1", "")
+	s.event("session.idle", "ses_2", "")
+	s.line("chat.message", fmt.Sprintf(`"input":{"sessionID":"ses_1"},"output":{"message":{"id":"msg_8","role":"user","agent":"build","time":{"created":%d}},"parts":[{"id":"prt_8","messageID":"msg_8","type":"text","synthetic":true,"text":"<task id=\"ses_2\" state=\"completed\">worked</task>"}]}`, s.t))
+	s.step("ses_1", "msg_9", "msg_8", "build", "it has worked", "stop")
+	s.event("session.idle", "ses_1", "")
+	runs := s.runs(t)
+	count1(t, "runs", len(runs), 10) // three turns, five calls, a task and its subagent
+	for _, run := range runs {
+		if run.Error != "" {
+			t.Errorf("%s %s has error %q", run.Kind(), run.Name, run.Error)
+		}
+	}
+	all := roots(runs)
+	if end, err := time.Parse(time.RFC3339Nano, all[0].EndTime); err != nil || end.UnixMilli() != ended {
+		t.Errorf("the turn ended at %s, want %s", all[0].EndTime, time.UnixMilli(ended))
+	}
+
+	home := t.TempDir()
+	store(t, home, s.recording(t))
+	past, _ := imported(t, home, "")
+	count1(t, "imported runs", len(past), len(runs))
+	for _, run := range runs {
+		if past[run.ID].Error != run.Error || past[run.ID].ParentRunID != run.ParentRunID {
+			t.Errorf("%s %s is another in the past", run.Kind(), run.Name)
+		}
+	}
+}
+
+func TestOpenCodesEndInterruptsTheSubagentThatWentOnAlone(t *testing.T) {
+	s := newStory()
+	background(s)
+	for _, run := range s.runs(t) {
+		if stopped := run.Error != ""; stopped != (run.Kind() == runtypes.KindSubagent) {
+			t.Errorf("%s %s has error %q", run.Kind(), run.Name, run.Error)
 		}
 	}
 }

@@ -33,6 +33,7 @@ type turn struct {
 	Under string `json:"under,omitempty"` // of a subagent: the turn that it works for,
 	Call  string `json:"call,omitempty"`  // the part of its task there; empty: it was never seen
 	Begun int64  `json:"begun,omitempty"` // and when the task began
+	Apart bool   `json:"apart,omitempty"` // it goes on when that turn has ended
 
 	Also     []string `json:"also,omitempty"` // messages in the user's name that go on with it
 	Steps    []*step  `json:"steps,omitempty"`
@@ -81,6 +82,7 @@ type piece struct {
 	Begun   int64  `json:"begun,omitempty"`
 	Over    bool   `json:"over,omitempty"`
 	Stopped bool   `json:"stopped,omitempty"`
+	Apart   bool   `json:"apart,omitempty"` // what it began goes on
 	Child   string `json:"child,omitempty"` // the session it runs
 	Sent    sent   `json:"sent,omitempty"`
 	Wait    int64  `json:"wait,omitempty"` // milliseconds
@@ -338,7 +340,10 @@ func (r *reducer) part(e integrations.Event, d *data) {
 		}
 	}
 	if in.State.over() {
-		x.Over = true
+		x.Over, x.Apart = true, in.State.Metadata.Apart
+		for _, below := range r.Turns {
+			below.Apart = below.Apart || x.Apart && below.Under == t.ID && below.Call == x.ID
+		}
 		x.Stopped = r.at(d.Session).Aborting ||
 			x.Child != "" && in.State.Status == "error" && (r.at(x.Child).Aborting || in.State.cancelled())
 		if t.Kind == shell && in.State.aborted() {
@@ -382,6 +387,12 @@ func (r *reducer) delta(e integrations.Event, d *data) {
 			}
 		}
 	}
+}
+
+// held reports whether the turn is at its end but for a subagent, which goes on with work
+// that it began: its runs belong below that of the turn.
+func (r *reducer) held(t *turn) bool {
+	return t.over() && slices.ContainsFunc(r.Turns, func(below *turn) bool { return below.Under == t.ID && below.Apart })
 }
 
 // over reports whether the turn is at its end: its session is idle, or another prompt

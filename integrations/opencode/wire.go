@@ -122,7 +122,8 @@ type state struct {
 type toolMeta struct {
 	Session string `json:"sessionId,omitempty"` // the child that a task runs in
 	Parent  string `json:"parentSessionId,omitempty"`
-	Exit    *int   `json:"exit,omitempty"` // of a shell command; null if it was stopped
+	Apart   bool   `json:"background,omitempty"` // it goes on when the call has ended
+	Exit    *int   `json:"exit,omitempty"`       // of a shell command; null if it was stopped
 }
 
 // aborted reports whether the output of a command says that the user stopped it. Of one
@@ -141,6 +142,10 @@ func (s *state) cancelled() bool {
 func (s *state) whole() bool { return s.Status == "completed" && !s.aborted() }
 
 func (s *state) over() bool { return s.Status == "completed" || s.Status == "error" }
+
+// reports reports whether the part is what OpenCode tells the model, as if it were a prompt,
+// when a subagent has ended that went on by itself.
+func (p *part) reports() bool { return p.Synthetic && strings.HasPrefix(p.Text, `<task id="`) }
 
 // slim drops what is said again later, or of no use.
 func (p *part) slim() {
