@@ -126,7 +126,11 @@ func (h *hearing) reply(m *message) {
 	under := t.Call
 	t.Call, t.Stepped = nil, false
 	t.Stop, t.Error = m.StopReason, short(m.ErrorMessage)
-	if m.empty(asked) || !t.tell("llm", m.native()) {
+	if m.empty(asked) {
+		t.ran(m.start()) // it tells when the turn was stopped
+		return
+	}
+	if !t.tell("llm", m.native()) {
 		return
 	}
 	t.calls(m)

@@ -238,6 +238,28 @@ func TestATurnOfAnExtensionsThatIsStoppedAtOnceIsForetold(t *testing.T) {
 	}
 }
 
+func TestATurnThatIsStoppedAtOnceEndsBeforeTheNext(t *testing.T) {
+	home := t.TempDir()
+	dir := filepath.Join(home, ".pi/agent/sessions/--w--")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	const session = `{"type":"session","version":3,"id":"s","timestamp":"2026-11-30T06:00:00.000Z","cwd":"/w"}
+{"type":"message","id":"a","parentId":null,"timestamp":"2026-11-30T06:00:01.000Z","message":{"role":"user","content":"go","timestamp":1796018401000}}
+{"type":"message","id":"b","parentId":"a","timestamp":"2026-11-30T06:00:02.000Z","message":{"role":"assistant","content":[],"stopReason":"aborted","errorMessage":"This operation was aborted","timestamp":1796018402000,"durationMs":0}}
+{"type":"message","id":"c","parentId":"b","timestamp":"2026-11-30T06:10:00.000Z","message":{"role":"user","content":"again","timestamp":1796019000000}}
+`
+	if err := os.WriteFile(filepath.Join(dir, "s.jsonl"), []byte(session), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	runs, _ := replaytest.Imported(t, pi.Agent(), home, integrations.Options{})
+	for _, run := range runs {
+		if strings.Contains(string(run.Inputs), `"go"`) && !strings.Contains(run.EndTime, "T06:00:02") {
+			t.Errorf("it ended at %s", run.EndTime)
+		}
+	}
+}
+
 // forkOf writes a fork of a session: its entries copied, and a turn of its own.
 func forkOf(t *testing.T, name string) (home string) {
 	t.Helper()
