@@ -11,7 +11,7 @@ type Receipt struct {
 	Rest      []runtypes.Op // those whose fate is open, as Export returns them
 	Dropped   []runtypes.Op // those that will not arrive, of which OnDrop was told
 	Unnamed   int           // dropped beside them: the server did not say which
-	Shortened int           // runs cut down to what the server takes
+	Shortened int           // runs that arrived cut down to what the server takes
 }
 
 // Deliver is Export with an account of this one call, whatever others are under way.
@@ -27,10 +27,10 @@ func (c *Client) Deliver(ctx context.Context, ops []runtypes.Op) (Receipt, error
 	}
 	for _, it := range items {
 		r.Unnamed += it.unnamed
-		if it.dropped {
+		switch {
+		case it.dropped:
 			r.Dropped = append(r.Dropped, it.ops...)
-		}
-		if it.short {
+		case it.short:
 			r.Shortened++
 		}
 	}

@@ -61,3 +61,15 @@ func TestDeliveriesSideBySideEachSayWhatTheyLost(t *testing.T) {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 }
+
+func TestARunThatWasCutDownInVainIsDroppedAndNotShortened(t *testing.T) {
+	run := ended(1)
+	run.Outputs = json.RawMessage(fmt.Sprintf(`{"text":"%s"}`, strings.Repeat("so ", 10_000)))
+	s := newLangsmith(t)
+	s.script(func(int, call) *reply { return status(413) })
+	c := newTestClient(t, config(s, &drops{}))
+	got, err := c.Deliver(t.Context(), []runtypes.Op{post(run)})
+	if err != nil || len(got.Dropped) != 1 || got.Shortened != 0 || c.Stats().Shortened != 1 {
+		t.Errorf("%+v, %v", got, err)
+	}
+}

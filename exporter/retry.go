@@ -26,7 +26,10 @@ func (c *Client) sendWithRetry(ctx context.Context, req *request, deadline time.
 	var before error // what the last attempt but this ended with
 	for {
 		if wait := c.pace.left(c.now()); c.now().Add(wait).After(deadline) {
-			return &TemporaryError{RetryAfter: wait, Err: errPaced}
+			if wait > 0 || before == nil {
+				before = errPaced
+			} // else a pause took longer than it should have
+			return &TemporaryError{RetryAfter: wait, Err: before}
 		} else if err := sleep(ctx, wait); err != nil {
 			return fmt.Errorf("exporter: send: %w", err)
 		}

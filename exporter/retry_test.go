@@ -244,3 +244,16 @@ func TestAnAttemptCutOffByTheDeadlineHidesNoCause(t *testing.T) {
 		c.Close()
 	})
 }
+
+func TestAPauseThatTookTooLongDoesNotHideWhyItWasMade(t *testing.T) {
+	scripted(t, first(9, status(503)), func(t *testing.T, _ *langsmith, c *Client) {
+		var late atomic.Int64
+		c.now = func() time.Time { return time.Now().Add(time.Duration(late.Load())) }
+		time.AfterFunc(patience.FirstPause/4, func() { late.Store(int64(time.Hour)) }) // the machine sleeps
+		_, err := c.Export(t.Context(), posts(0, 1))
+		var refused *StatusError
+		if !errors.As(err, &refused) || refused.Status != http.StatusServiceUnavailable {
+			t.Errorf("%v", err)
+		}
+	})
+}

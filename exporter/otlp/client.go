@@ -41,7 +41,7 @@ func (c *Client) Export(ctx context.Context, ops []runtypes.Op) (rest []runtypes
 }
 
 // Deliver is Export with an account of this one call, whatever others are under way. Runs
-// that went without their inputs count as shortened.
+// that arrived without their inputs count as shortened.
 func (c *Client) Deliver(ctx context.Context, ops []runtypes.Op) (exporter.Receipt, error) {
 	here := joiner{limit: 1 << 62} // they are in memory already
 	var whole []runtypes.Op
@@ -53,7 +53,7 @@ func (c *Client) Deliver(ctx context.Context, ops []runtypes.Op) (exporter.Recei
 	r, err := c.to.Deliver(ctx, whole)
 	bare := patches(whole) - patches(r.Rest)
 	c.bare.Add(bare)
-	r.Shortened += int(bare)
+	r.Shortened += int(bare - patches(r.Dropped))
 	return r, wrap(err)
 }
 

@@ -111,6 +111,17 @@ func TestRunsWithoutTheirInputsAreCountedWhenTheyAreSent(t *testing.T) {
 	}
 }
 
+func TestARunWithoutItsInputsThatIsRefusedIsNotShortened(t *testing.T) {
+	server := httptest.NewServer(&scripted{answers: []func(http.ResponseWriter, int){status(400), status(400), status(200)}})
+	defer server.Close()
+	first, _, _ := turn(1)
+	second, _, _ := turn(2)
+	got, err := client(t, config(server.URL, nil)).Deliver(t.Context(), []runtypes.Op{patch(ended(first)), patch(ended(second))})
+	if err != nil || len(got.Dropped) != 1 || got.Shortened != 1 {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
 func TestSpansThatAreNotTakenAreCounted(t *testing.T) {
 	for _, test := range []struct {
 		refused      byte
