@@ -9,12 +9,13 @@ import (
 
 // assure notes that no event is left which tells how the turns before this one ended, or
 // the subagents that its answer was waiting for. Since each hook is a process of its own,
-// one may come that the next has overtaken.
+// one may come that the next has overtaken. That of a subagent that no event ended is waited
+// for until nothing comes.
 func (r *reducer) assure(c *talk, e integrations.Event, d *data) {
 	for _, a := range r.Agents {
 		switch e.Kind {
 		case "afterAgentResponse", "stop", "beforeSubmitPrompt", "sessionEnd":
-			a.Sure = a.Sure || a.End != nil && a.Talk == c.ID
+			a.Sure = a.Sure || a.End != nil && !a.End.Quiet && a.Talk == c.ID
 		}
 	}
 	for _, t := range r.Turns {

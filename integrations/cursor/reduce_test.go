@@ -310,6 +310,7 @@ func TestASubagentsStopThatIsOvertakenStillSaysHowItEnded(t *testing.T) {
 			stop.Status = "completed"
 			w.hear("stop", stop)
 			w.hear(next, saying(of("c", "2"), "go on"))
+			w.hear(next, saying(of("c", "2"), "go on")) // a hook that is registered twice
 			want := map[string]string{
 				"beforeSubmitPrompt": "Cursor never told of the subagent's end", "sessionEnd": "The session ended before the subagent did",
 			}[next]
