@@ -262,6 +262,20 @@ func TestPastForkLeavesOutWhatItCopied(t *testing.T) {
 	}
 }
 
+// "Summarize from here" in the list of prompts bears the id of the turn before it.
+func TestPastCompactionWithTheIDOfATurn(t *testing.T) {
+	src := tree{project + oneID + ".jsonl": transcript(oneID,
+		prompt("p1", "first"), said("m1", "answer"),
+		`{"type":"system","subtype":"compact_boundary","sessionId":"ID","timestamp":"AT","compactMetadata":{"trigger":"manual","durationMs":10}}`,
+		`{"type":"user","isCompactSummary":true,"sessionId":"ID","timestamp":"AT","promptId":"p1","message":{"role":"user","content":"summary"}}`,
+		prompt("p2", "second"), said("m2", "answer"))}
+	list := roots(build(t, src, find(t, src, integrations.Place{})[0]))
+	slices.Sort(list)
+	if diff := cmp.Diff([]string{"0 p1", "1 p1", "2 p2"}, list); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestPastSubagents(t *testing.T) {
 	agentLine := `{"type":"user","agentId":"a1","isSidechain":true,"sessionId":"ID","timestamp":"AT","promptId":"p1","message":{"role":"user","content":"task"}}`
 	done := strings.Replace(said("m2", "done"), "null", `"end_turn"`, 1)

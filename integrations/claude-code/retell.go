@@ -65,7 +65,7 @@ func (o *outline) read(src integrations.Source) error {
 	}
 	o.passages = slices.DeleteFunc(o.passages, func(s passage) bool {
 		// A compaction that a fork copied bears the id of the fork's first prompt.
-		return s.compaction && (s.prompt == "" || o.known[s.prompt])
+		return s.compaction && (s.prompt == "" || o.forked && o.known[s.prompt])
 	})
 	return nil
 }
