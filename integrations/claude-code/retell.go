@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -25,6 +26,7 @@ type outline struct {
 
 	cwd      string
 	forked   bool
+	cleared  bool // it began with a /clear in another session
 	passages []passage
 	stops    bool // this version notes why the model stopped
 	known    map[string]bool
@@ -94,6 +96,8 @@ func (o *outline) add(l *line) {
 	case l.Type == "user":
 		if last := o.last(); last != nil {
 			last.answered = false
+		} else {
+			o.cleared = o.cleared || l.clears()
 		}
 	}
 }
@@ -161,6 +165,16 @@ func (o *outline) events(agents map[string][]pastAgent) []integrations.Event {
 			list = append(list, o.event("Stop", s.at, s.cwd, data{Prompt: s.prompt}))
 		}
 	}
+	if o.cleared {
+		for _, prompt := range slices.Sorted(maps.Keys(agents)) {
+			if o.known[prompt] {
+				continue
+			}
+			for _, a := range agents[prompt] { // it outlived the /clear
+				list = append(list, o.agent(a)...)
+			}
+		}
+	}
 	return list
 }
 
@@ -171,8 +185,11 @@ func (o *outline) start() integrations.Event {
 	if len(o.passages) > 0 {
 		at = o.passages[0].at
 	}
-	if o.forked {
+	switch {
+	case o.forked:
 		d.Source = "fork"
+	case o.cleared:
+		d.Source = "clear"
 	}
 	return o.event("SessionStart", at, o.cwd, d)
 }

@@ -320,3 +320,8 @@ func (l *line) queued() bool { return l.PromptSource == "queued" }
 func (l *line) resumes() bool {
 	return l.Type == "user" && l.Origin != nil && l.Origin.Kind == "coordinator"
 }
+
+// clears reports whether a line says that the user began the session by /clear.
+func (l *line) clears() bool {
+	return strings.HasPrefix(contentText(l.Message.Content), "<command-name>/clear</command-name>")
+}
