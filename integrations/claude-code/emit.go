@@ -296,7 +296,7 @@ func (r *reducer) hookOnly(t *turn, e integrations.Event, d *data) []runtypes.Op
 	run.Metadata = map[string]any{agentkit.MetaCallID: d.ToolID}
 	d.fill(run, e.Kind == "PostToolUseFailure")
 	runtypes.Finish(run, e.At)
-	if started := startedAgent(d.Response); started != "" {
+	if started := launchedBy(d.Response).Agent; started != "" {
 		r.setAnchor(d.ToolID, run, &family{start: root.Start, prompt: t.Prompt})
 		if a := r.Agents[started]; a != nil {
 			a.Tool = d.ToolID
@@ -335,16 +335,4 @@ func (t *timing) carry(src integrations.Source, run *runtypes.Run) bool {
 	}
 	d.fill(run, t.Failed)
 	return true
-}
-
-// startedAgent is the subagent that a call's response names.
-func startedAgent(response json.RawMessage) string {
-	if len(response) == 0 || response[0] != '{' {
-		return ""
-	}
-	var started struct {
-		Agent string `json:"agentId"`
-	}
-	_ = json.Unmarshal(response, &started) // a response of another shape names none
-	return started.Agent
 }
