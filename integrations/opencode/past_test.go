@@ -17,6 +17,7 @@ import (
 	"github.com/tracesmith/tracesmith/integrations"
 	"github.com/tracesmith/tracesmith/integrations/opencode"
 	"github.com/tracesmith/tracesmith/internal/replay"
+	"github.com/tracesmith/tracesmith/internal/replay/replaytest"
 	"github.com/tracesmith/tracesmith/runtypes"
 )
 
@@ -28,16 +29,6 @@ type essence struct {
 	Thread, Turn, Number, Subagent, Model, Usage      string
 }
 
-// canonical writes a value as one writer does: the database need not keep the order of keys.
-func canonical(raw json.RawMessage) string {
-	var v any
-	if json.Unmarshal(raw, &v) != nil {
-		return string(raw)
-	}
-	out, _ := json.Marshal(v)
-	return string(out)
-}
-
 func essences(runs []runtypes.Wire) map[string]essence {
 	all := map[string]essence{}
 	for _, r := range runs {
@@ -47,7 +38,7 @@ func essences(runs []runtypes.Wire) map[string]essence {
 		}
 		all[r.ID] = essence{
 			Parent: r.ParentRunID, Trace: r.TraceID, Name: r.Name, Kind: string(r.Kind()),
-			Inputs: canonical(r.Inputs), Outputs: canonical(r.Outputs), Error: r.Error,
+			Inputs: replaytest.Canonical(r.Inputs), Outputs: replaytest.Canonical(r.Outputs), Error: r.Error,
 			Thread: text("thread_id"), Turn: text("turn_id"), Number: text("turn_number"), Subagent: text("ls_subagent_id"),
 			Model: text("ls_model_name"), Usage: text("usage_metadata"),
 		}

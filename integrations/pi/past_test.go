@@ -29,16 +29,6 @@ type essence struct {
 	Thread, Turn, Number, Model, Usage, Exit, Class   string
 }
 
-// canonical writes a value as one writer does: a journal escapes more than a file.
-func canonical(raw json.RawMessage) string {
-	var v any
-	if json.Unmarshal(raw, &v) != nil {
-		return string(raw)
-	}
-	out, _ := json.Marshal(v)
-	return string(out)
-}
-
 func essences(runs []runtypes.Wire) map[string]essence {
 	all := map[string]essence{}
 	for _, r := range runs {
@@ -49,7 +39,7 @@ func essences(runs []runtypes.Wire) map[string]essence {
 		}
 		all[r.ID] = essence{
 			Parent: r.ParentRunID, Trace: r.TraceID, Name: r.Name, Kind: string(r.Kind()),
-			Inputs: canonical(r.Inputs), Outputs: canonical(r.Outputs), Error: r.Error,
+			Inputs: replaytest.Canonical(r.Inputs), Outputs: replaytest.Canonical(r.Outputs), Error: r.Error,
 			Thread: text("thread_id"), Turn: text("turn_id"), Number: text("turn_number"),
 			Model: text("ls_model_name"), Usage: text("usage_metadata"), Exit: text("exit_code"), Class: text("tool_error_class"),
 		}

@@ -2,6 +2,7 @@ package replaytest
 
 import (
 	"bytes"
+	"encoding/json"
 	"io/fs"
 	"iter"
 	"os"
@@ -119,4 +120,15 @@ func keep(t *testing.T, final map[uuid.UUID]runtypes.Wire, op runtypes.Op) {
 		wire = runtypes.MergeWire(before, wire)
 	}
 	final[op.Run.ID] = wire
+}
+
+// Canonical writes a value as one writer does: a journal escapes more than a file, and a
+// database need not keep the order of keys.
+func Canonical(raw json.RawMessage) string {
+	var v any
+	if json.Unmarshal(raw, &v) != nil {
+		return string(raw)
+	}
+	out, _ := json.Marshal(v)
+	return string(out)
 }
